@@ -1,0 +1,1 @@
+//! Scenes: every file that is read or written, and the model built from them.

@@ -1,0 +1,107 @@
+use super::{Mat3, Real};
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+
+/// A complex number, for complex-step derivatives: f'(x) = Im f(x + iε)/ε with no subtraction and
+/// so to round-off, where f is analytic [squire1998].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Complex {
+    /// Real part: the value.
+    pub re: f64,
+    /// Imaginary part: ε times the derivative.
+    pub im: f64,
+}
+
+macro_rules! operator {
+    ($trait:ident, $method:ident, |$a:ident, $b:ident| $body:expr) => {
+        impl $trait for Complex {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, rhs: Self) -> Self {
+                let ($a, $b) = (self, rhs);
+                $body
+            }
+        }
+    };
+}
+
+operator!(Add, add, |a, b| Complex {
+    re: a.re + b.re,
+    im: a.im + b.im
+});
+operator!(Sub, sub, |a, b| Complex {
+    re: a.re - b.re,
+    im: a.im - b.im
+});
+operator!(Mul, mul, |a, b| Complex {
+    re: a.re * b.re - a.im * b.im,
+    im: a.re * b.im + a.im * b.re
+});
+operator!(Div, div, |a, b| {
+    let n = b.re * b.re + b.im * b.im;
+    Complex {
+        re: (a.re * b.re + a.im * b.im) / n,
+        im: (a.im * b.re - a.re * b.im) / n,
+    }
+});
+
+impl Neg for Complex {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self {
+            re: -self.re,
+            im: -self.im,
+        }
+    }
+}
+
+impl AddAssign for Complex {
+    fn add_assign(&mut self, b: Self) {
+        *self = *self + b;
+    }
+}
+
+impl SubAssign for Complex {
+    fn sub_assign(&mut self, b: Self) {
+        *self = *self - b;
+    }
+}
+
+impl Complex {
+    /// An analytic function given by its value and derivative at the real part; exact to the first
+    /// order in the imaginary part, which is all that a complex step reads.
+    fn lift(self, value: f64, derivative: f64) -> Self {
+        Self {
+            re: value,
+            im: derivative * self.im,
+        }
+    }
+}
+
+impl Real for Complex {
+    fn new(x: f64) -> Self {
+        Self { re: x, im: 0.0 }
+    }
+    fn sqrt(self) -> Self {
+        let s = self.re.sqrt();
+        self.lift(s, 0.5 / s)
+    }
+    fn ln(self) -> Self {
+        self.lift(self.re.ln(), 1.0 / self.re)
+    }
+    fn cbrt(self) -> Self {
+        let c = self.re.cbrt();
+        self.lift(c, 1.0 / (3.0 * c * c))
+    }
+    fn select_positive(condition: Self, a: Self, b: Self) -> Self {
+        if condition.re > 0.0 { a } else { b }
+    }
+    /// Newton's iteration R ← ½(R + R⁻ᵀ) [higham1986]: it is analytic in F, so that the step passes
+    /// through. For det F > 0 only.
+    fn rotation(f: &Mat3<Self>) -> Mat3<Self> {
+        let mut r = *f;
+        for _ in 0..60 {
+            r = (r + r.inverse().transpose()).scale(Self::new(0.5));
+        }
+        r
+    }
+}

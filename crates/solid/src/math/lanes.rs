@@ -1,0 +1,117 @@
+use super::{Mat3, Real};
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+
+/// How many elements one kernel call works on.
+pub const LANES: usize = 8;
+
+/// Eight numbers that go through a kernel together. Plain arrays: the compiler turns the loops
+/// into the vector instructions of whatever processor level the kernel is dispatched for. No
+/// multiply–add is ever fused, so that every level gives the same bits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(align(64))]
+pub struct Lanes(pub [f64; LANES]);
+
+impl Lanes {
+    #[inline(always)]
+    fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        let mut out = self.0;
+        for x in &mut out {
+            *x = f(*x);
+        }
+        Self(out)
+    }
+
+    #[inline(always)]
+    fn zip(self, b: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        let mut out = self.0;
+        for l in 0..LANES {
+            out[l] = f(out[l], b.0[l]);
+        }
+        Self(out)
+    }
+}
+
+macro_rules! operator {
+    ($trait:ident, $method:ident, $op:tt) => {
+        impl $trait for Lanes {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, b: Self) -> Self {
+                self.zip(b, |x, y| x $op y)
+            }
+        }
+    };
+}
+operator!(Add, add, +);
+operator!(Sub, sub, -);
+operator!(Mul, mul, *);
+operator!(Div, div, /);
+
+impl Neg for Lanes {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        self.map(|x| -x)
+    }
+}
+
+impl AddAssign for Lanes {
+    #[inline(always)]
+    fn add_assign(&mut self, b: Self) {
+        *self = *self + b;
+    }
+}
+
+impl SubAssign for Lanes {
+    #[inline(always)]
+    fn sub_assign(&mut self, b: Self) {
+        *self = *self - b;
+    }
+}
+
+impl Real for Lanes {
+    #[inline(always)]
+    fn new(x: f64) -> Self {
+        Self([x; LANES])
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        self.map(f64::sqrt)
+    }
+    #[inline(always)]
+    fn ln(self) -> Self {
+        self.map(f64::ln)
+    }
+    #[inline(always)]
+    fn cbrt(self) -> Self {
+        self.map(f64::cbrt)
+    }
+    #[inline(always)]
+    fn select_positive(condition: Self, a: Self, b: Self) -> Self {
+        let mut out = b.0;
+        for l in 0..LANES {
+            out[l] = if condition.0[l] > 0.0 { a.0[l] } else { b.0[l] };
+        }
+        Self(out)
+    }
+    fn rotation(f: &Mat3<Self>) -> Mat3<Self> {
+        let mut out = Mat3::<Self>::zero();
+        for l in 0..LANES {
+            let r = f64::rotation(&f.lane(l));
+            for i in 0..3 {
+                for j in 0..3 {
+                    out[(i, j)].0[l] = r[(i, j)];
+                }
+            }
+        }
+        out
+    }
+}
+
+impl Mat3<Lanes> {
+    /// The matrix in lane `l`.
+    #[inline(always)]
+    pub fn lane(&self, l: usize) -> Mat3<f64> {
+        Mat3::from_fn(|i, j| self.0[i][j].0[l])
+    }
+}

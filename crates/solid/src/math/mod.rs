@@ -1,0 +1,15 @@
+//! Small dense mathematics of the element kernels, generic over the scalar.
+//!
+//! A material is written once, over [`Real`]. The same source then runs on `f64`, on [`Lanes`]
+//! (eight elements at a time, for speed) and on [`Complex`] (for complex-step differentiation in
+//! the tests, which checks a stress to round-off).
+
+mod complex;
+mod lanes;
+mod mat3;
+mod real;
+
+pub use complex::Complex;
+pub use lanes::{LANES, Lanes};
+pub use mat3::{Mat3, Vec3};
+pub use real::Real;
