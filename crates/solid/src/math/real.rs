@@ -46,3 +46,33 @@ pub trait Real:
         self * self
     }
 }
+
+impl Real for f64 {
+    #[inline(always)]
+    fn new(x: f64) -> Self {
+        x
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        f64::sqrt(self)
+    }
+    #[inline(always)]
+    fn ln(self) -> Self {
+        f64::ln(self)
+    }
+    #[inline(always)]
+    fn cbrt(self) -> Self {
+        f64::cbrt(self)
+    }
+    #[inline(always)]
+    fn select_positive(condition: Self, a: Self, b: Self) -> Self {
+        if condition > 0.0 { a } else { b }
+    }
+    fn rotation(f: &Mat3<Self>) -> Mat3<Self> {
+        let mut r = *f;
+        for _ in 0..60 {
+            r = (r + r.inverse().transpose()).scale(0.5);
+        }
+        r
+    }
+}
