@@ -1,8 +1,14 @@
 //! Deformable solids: meshes, elements, materials, potentials, damping, contact.
 //!
-//! A solid becomes a [`lilyan_dynamics`] system; nothing here knows of files or of integrators.
+//! A solid becomes a [`lilyan_dynamics::System`]; nothing here knows of files or of integrators.
 #![allow(non_snake_case)] // kernels keep the paper's letters: F, P, C, J
 
+pub mod damping;
+pub mod elements;
 pub mod materials;
 pub mod math;
 pub mod mesh;
+mod model;
+pub mod potentials;
+
+pub use model::{Body, Load, Model, ModelParts, Motion, Pin};

@@ -1,0 +1,325 @@
+//! The equation of an implicit step, and the Lilyan whose minimum solves it.
+//!
+//! Every implicit integrator here finds a point x of
+//!
+//!   M (x − q₀) − b + c ∇W(t*, x) − w f(q₀, q₁) = 0,   q₁ = q₀ + (x − q₀)/reach,
+//!
+//! and differs only in b, c, w, t* and reach. Without f the left side is the gradient of the Lilyan
+//! of [kharevych2006] (times αh), 𝓔(x) = ½(x−q₀)ᵀM(x−q₀) − bᵀ(x−q₀) + c W(t*, x), which is minimised;
+//! with f, or on request, the equation itself is solved.
+
+use crate::{Integrating, StepError, System};
+use lilyan_solve::BlockMatrix;
+use lilyan_solve::newton::{
+    Curvature, Equations, Objective, SolveReport, Stopping, Workspace, dot, find_root, minimize,
+};
+
+/// How the potential enters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PotentialRule {
+    /// ∇W at x.
+    Gradient,
+    /// The discrete gradient between q₀ and x.
+    Discrete,
+}
+
+/// How forces without potential enter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForceRule {
+    /// Their mean between q₀ and q₁.
+    Between,
+    /// Their value at q₁ with velocity (q₁ − q₀)/h.
+    AtEnd,
+}
+
+/// Which solver the user asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Minimise the Lilyan where there is one.
+    Minimize,
+    /// Solve the equation.
+    Root,
+}
+
+/// One implicit step; see the module.
+pub struct ImplicitStep<'a> {
+    /// The system.
+    pub system: &'a dyn System,
+    /// Time at the start, s.
+    pub t0: f64,
+    /// Step, s.
+    pub h: f64,
+    /// Positions at the start.
+    pub q0: &'a [f64],
+    /// b, kg m.
+    pub impulse: &'a [f64],
+    /// c, s².
+    pub weight: f64,
+    /// t*, s.
+    pub time: f64,
+    /// (x − q₀)/(q₁ − q₀).
+    pub reach: f64,
+    /// w, s².
+    pub force_weight: f64,
+    /// How f enters.
+    pub forces: ForceRule,
+    /// How W enters.
+    pub potential: PotentialRule,
+    /// Unknowns that are held; x comes with their values.
+    pub held: &'a [bool],
+    scratch: Vec<f64>,
+    forcing: Vec<f64>,
+    end: Vec<f64>,
+}
+
+/// What an [`ImplicitStep`] is made of.
+pub struct Parts<'a> {
+    /// b, kg m.
+    pub impulse: &'a [f64],
+    /// c, s².
+    pub weight: f64,
+    /// t*, s.
+    pub time: f64,
+    /// (x − q₀)/(q₁ − q₀).
+    pub reach: f64,
+    /// w, s².
+    pub force_weight: f64,
+    /// How f enters.
+    pub forces: ForceRule,
+    /// How W enters.
+    pub potential: PotentialRule,
+}
+
+impl<'a> ImplicitStep<'a> {
+    /// Puts the step together.
+    pub fn new(
+        system: &'a dyn System,
+        t0: f64,
+        h: f64,
+        q0: &'a [f64],
+        held: &'a [bool],
+        parts: Parts<'a>,
+    ) -> Self {
+        let n = q0.len();
+        let forced = if system.has_forces() { n } else { 0 };
+        Self {
+            system,
+            t0,
+            h,
+            q0,
+            impulse: parts.impulse,
+            weight: parts.weight,
+            time: parts.time,
+            reach: parts.reach,
+            force_weight: parts.force_weight,
+            forces: parts.forces,
+            potential: parts.potential,
+            held,
+            scratch: vec![0.0; n],
+            forcing: vec![0.0; forced],
+            end: vec![0.0; forced],
+        }
+    }
+
+    /// Solves for x, from the better of the given guess and standing still (held unknowns of `x`
+    /// stay as given).
+    pub fn solve(
+        &mut self,
+        x: &mut [f64],
+        method: Method,
+        stopping: &Stopping,
+        work: &mut Workspace,
+    ) -> Result<SolveReport, StepError> {
+        let minimizes = method == Method::Minimize
+            && self.potential == PotentialRule::Gradient
+            && !self.system.has_forces();
+        let mut still = x.to_vec();
+        for i in 0..still.len() {
+            if !self.held[i] {
+                still[i] = self.q0[i];
+            }
+        }
+        let (guess, fallback) = (self.value(x).0, self.value(&still).0);
+        let finite = guess.is_finite();
+        if !finite || (minimizes && fallback < guess) {
+            x.copy_from_slice(&still);
+        }
+        let solved = if minimizes {
+            minimize(self, x, self.q0, stopping, work)
+        } else {
+            find_root(self, x, self.q0, stopping, work)
+        };
+        solved.map_err(|cause| StepError::Solve { cause, t: self.t0, h: self.h })
+    }
+
+    fn forcing_at(&mut self, x: &[f64]) {
+        for i in 0..x.len() {
+            self.end[i] = self.q0[i] + (x[i] - self.q0[i]) / self.reach;
+        }
+        self.forcing.fill(0.0);
+        match self.forces {
+            ForceRule::Between => self.system.forces_between(
+                self.t0,
+                self.h,
+                self.q0,
+                &self.end,
+                &mut self.forcing,
+            ),
+            ForceRule::AtEnd => {
+                for i in 0..x.len() {
+                    self.scratch[i] = (self.end[i] - self.q0[i]) / self.h;
+                }
+                let t1 = self.t0 + self.h;
+                self.system.forces(t1, &self.end, &self.scratch, &mut self.forcing);
+            }
+        }
+    }
+
+    /// M (x − q₀) − b + c·`gradient`, in place of the gradient; zero where held.
+    fn complete(&mut self, x: &[f64], gradient: &mut [f64]) {
+        let mut inertia = std::mem::take(&mut self.scratch);
+        let d: Vec<f64> = x.iter().zip(self.q0).map(|(x, q)| x - q).collect();
+        self.system.mass().mul(&d, &mut inertia);
+        for i in 0..x.len() {
+            gradient[i] = if self.held[i] {
+                0.0
+            } else {
+                (inertia[i] - self.impulse[i]) + self.weight * gradient[i]
+            };
+        }
+        self.scratch = inertia;
+    }
+
+    fn matrix(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
+        a.clear();
+        // The discrete gradient is that of the midpoint up to second order; its derivative in x
+        // is half of the Hessian there.
+        let (at, share) = match self.potential {
+            PotentialRule::Gradient => (None, 1.0),
+            PotentialRule::Discrete => {
+                let m: Vec<f64> = x.iter().zip(self.q0).map(|(x, q)| 0.5 * (x + q)).collect();
+                (Some(m), 0.5)
+            }
+        };
+        self.system.hessian(self.time, at.as_deref().unwrap_or(x), curvature, a);
+        a.scale(self.weight * share);
+        if self.system.has_forces() {
+            let mut d = BlockMatrix::zeros(self.system.pattern().clone());
+            self.system.damping(self.time, x, &mut d);
+            a.add_scaled(self.force_weight / (self.reach * self.h), &d);
+        }
+        self.system.mass().add_to(a);
+        a.hold(self.held);
+    }
+}
+
+impl Objective for ImplicitStep<'_> {
+    fn value(&mut self, x: &[f64]) -> (f64, f64) {
+        let d: Vec<f64> = x.iter().zip(self.q0).map(|(x, q)| x - q).collect();
+        self.system.mass().mul(&d, &mut self.scratch);
+        let kinetic = 0.5 * dot(&d, &self.scratch);
+        let push = dot(self.impulse, &d);
+        let potential = self.weight * self.system.energy(self.time, x);
+        (kinetic - push + potential, kinetic + push.abs() + potential.abs())
+    }
+
+    fn gradient(&mut self, x: &[f64], g: &mut [f64]) {
+        self.system.gradient(self.time, x, g);
+        self.complete(x, g);
+    }
+
+    fn hessian(&mut self, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        self.matrix(x, curvature, h);
+    }
+
+    fn max_step(&mut self, x: &[f64], d: &[f64]) -> f64 {
+        self.system.max_step(x, d)
+    }
+}
+
+impl Equations for ImplicitStep<'_> {
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> bool {
+        let feasible = match self.potential {
+            PotentialRule::Gradient => {
+                self.system.gradient(self.time, x, r);
+                r.iter().all(|g| g.is_finite())
+            }
+            PotentialRule::Discrete => self.system.discrete_gradient(self.time, self.q0, x, r),
+        };
+        if !feasible {
+            return false;
+        }
+        if self.system.has_forces() {
+            self.forcing_at(x);
+        }
+        self.complete(x, r);
+        for i in 0..self.forcing.len() {
+            if !self.held[i] {
+                r[i] -= self.force_weight * self.forcing[i];
+            }
+        }
+        true
+    }
+
+    fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
+        self.matrix(x, curvature, a);
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        1.0 / self.system.mass().diagonal()[i]
+    }
+
+    fn max_step(&mut self, x: &[f64], d: &[f64]) -> f64 {
+        self.system.max_step(x, d)
+    }
+}
+
+/// What every implicit integrator takes and keeps.
+pub struct Solver {
+    method: Method,
+    tolerance: f64,
+    max_iterations: usize,
+    work: Option<Workspace>,
+}
+
+impl Solver {
+    /// With the options that [`crate::integrators`] declares for implicit methods.
+    pub fn new(options: &crate::Options, method: Method) -> Self {
+        Self {
+            method,
+            tolerance: options.number("tolerance"),
+            max_iterations: options.number("max_iterations") as usize,
+            work: None,
+        }
+    }
+
+    /// The workspace, made anew when the system's pattern changed.
+    pub fn workspace(&mut self, system: &dyn System) -> &mut Workspace {
+        if !self.work.as_ref().is_some_and(|w| w.fits(system.pattern())) {
+            self.work = None;
+        }
+        self.work.get_or_insert_with(|| Workspace::new(system.pattern().clone()))
+    }
+
+    /// Solves a step.
+    pub fn solve(
+        &mut self,
+        mut step: ImplicitStep<'_>,
+        x: &mut [f64],
+    ) -> Result<SolveReport, StepError> {
+        let stopping = Stopping {
+            tolerance: self.tolerance,
+            max_iterations: self.max_iterations,
+            length: step.system.length(),
+        };
+        let method = self.method;
+        let system = step.system;
+        step.solve(x, method, &stopping, self.workspace(system))
+    }
+}
+
+impl From<SolveReport> for Integrating {
+    fn from(r: SolveReport) -> Self {
+        Self { newton_iterations: r.iterations, linear_iterations: r.linear_iterations }
+    }
+}

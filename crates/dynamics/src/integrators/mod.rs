@@ -1,0 +1,159 @@
+//! Time integrators: one file each, with its equations, its card and its citation.
+//!
+//! To add one: a new file, and its line in [`CATALOGUE`]. The catalogue feeds the scene file,
+//! `lilyan integrators` and the tests, which hold every entry and variant to its [`Claims`].
+
+use crate::options::{Kind, OptionSpec, Options, Value};
+use crate::{Integrating, State, StepError, System};
+
+mod backward_euler;
+mod energy_momentum;
+mod explicit_euler;
+mod rk4;
+mod semi_implicit;
+mod variational;
+mod variational_4;
+mod verlet;
+
+/// Advances a state through time.
+pub trait Integrator: Send {
+    /// Advances by `h`. On failure the state is untouched.
+    fn step(
+        &mut self,
+        system: &dyn System,
+        state: &mut State,
+        h: f64,
+    ) -> Result<Integrating, StepError>;
+    /// What this method promises with its current options.
+    fn claims(&self) -> Claims;
+    /// Forgets what it remembers of earlier steps.
+    fn reset(&mut self) {}
+    /// What it must remember for the next step to come out the same to the bit.
+    fn memory(&self) -> Vec<f64> {
+        Vec::new()
+    }
+    /// Takes up what [`Integrator::memory`] returned.
+    fn remember(&mut self, _memory: &[f64]) {}
+}
+
+/// Properties that are tested, not just stated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claims {
+    /// Order of accuracy in the step, without and with damping.
+    pub order: u32,
+    /// Order with damping.
+    pub damped_order: u32,
+    /// No equations to solve; stable only below a limit.
+    pub explicit: bool,
+    /// The map (q, p) → (q', p') is symplectic, so that energy oscillates but does not drift.
+    pub symplectic: bool,
+    /// Running backwards retraces the path.
+    pub reversible: bool,
+    /// Σp is kept to round-off (or solver tolerance) when nothing pushes from outside.
+    pub linear_momentum: bool,
+    /// Σq×p likewise.
+    pub angular_momentum: bool,
+    /// The energy is kept to solver tolerance, for any potential.
+    pub energy: bool,
+}
+
+/// An integrator in the catalogue.
+pub struct Entry {
+    /// Name in scene files.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Key in references.bib.
+    pub cite: &'static str,
+    /// Options that it takes.
+    pub options: &'static [OptionSpec],
+    /// Option sets, beside the defaults, that the tests try.
+    pub variants: &'static [&'static [(&'static str, Variant)]],
+    /// Makes one.
+    pub build: fn(&Options) -> Box<dyn Integrator>,
+}
+
+/// An option value in a constant.
+#[derive(Clone, Copy, Debug)]
+pub enum Variant {
+    /// A number.
+    Number(f64),
+    /// A flag.
+    Flag(bool),
+    /// A word.
+    Word(&'static str),
+}
+
+impl Entry {
+    /// Makes one with the given options; the error names the option and the remedy.
+    pub fn create(&self, given: &[(String, Value)]) -> Result<Box<dyn Integrator>, String> {
+        Ok((self.build)(&Options::resolve(self.options, given)?))
+    }
+
+    /// The default options and every variant, as [`Entry::create`] takes them.
+    pub fn all_variants(&self) -> Vec<Vec<(String, Value)>> {
+        let given = |set: &&[(&'static str, Variant)]| {
+            set.iter()
+                .map(|(name, value)| {
+                    let value = match value {
+                        Variant::Number(x) => Value::Number(*x),
+                        Variant::Flag(b) => Value::Flag(*b),
+                        Variant::Word(w) => Value::Word(w.to_string()),
+                    };
+                    (name.to_string(), value)
+                })
+                .collect()
+        };
+        std::iter::once(Vec::new()).chain(self.variants.iter().map(given)).collect()
+    }
+}
+
+/// Every integrator.
+pub static CATALOGUE: &[Entry] = &[
+    variational::ENTRY,
+    variational_4::ENTRY,
+    verlet::ENTRY,
+    energy_momentum::ENTRY,
+    backward_euler::ENTRY,
+    semi_implicit::ENTRY,
+    rk4::ENTRY,
+    explicit_euler::ENTRY,
+];
+
+/// The entry of that name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    CATALOGUE.iter().find(|e| e.name == name)
+}
+
+/// Options of every method that solves equations.
+const TOLERANCE: OptionSpec = OptionSpec {
+    name: "tolerance",
+    doc: "size of the last Newton correction relative to the motion in the step",
+    kind: Kind::Number { min: 1e-15, max: 0.5, default: 1e-8 },
+};
+const MAX_ITERATIONS: OptionSpec = OptionSpec {
+    name: "max_iterations",
+    doc: "Newton iterations before the step is given up and halved",
+    kind: Kind::Number { min: 1.0, max: 10_000.0, default: 50.0 },
+};
+
+/// M⁻¹(−∇W + f): the acceleration of the free unknowns; 0 for those held.
+fn acceleration(
+    system: &dyn System,
+    held: &[bool],
+    t: f64,
+    q: &[f64],
+    v: &[f64],
+    force: &mut [f64],
+    a: &mut [f64],
+) {
+    system.gradient(t, q, force);
+    for f in force.iter_mut() {
+        *f = -*f;
+    }
+    if system.has_forces() {
+        system.forces(t, q, v, force);
+    }
+    a.fill(0.0);
+    system.mass().solve(held, force, a);
+}

@@ -1,0 +1,113 @@
+//! Semi-implicit (linearly implicit) Euler: one Newton step of backward Euler [baraff1998],
+//! (M + hD + h²K) Δv = h(f_total − hK v_k),  q_{k+1} = q_k + h v_{k+1}.
+//!
+//! K is the exact stiffness where the matrix is then positive definite, otherwise its projection.
+
+use super::{Claims, Entry, Integrator};
+use crate::step::Ends;
+use crate::{Integrating, State, StepError, System};
+use lilyan_solve::newton::{Curvature, SolveError, Workspace};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "semi-implicit",
+    summary: "one linear solve per step, first order, damps numerically",
+    cite: "baraff1998",
+    options: &[],
+    variants: &[],
+    build: |_| Box::new(SemiImplicit { work: None, ends: Ends::default() }),
+};
+
+struct SemiImplicit {
+    work: Option<Workspace>,
+    ends: Ends,
+}
+
+impl Integrator for SemiImplicit {
+    fn step(
+        &mut self,
+        system: &dyn System,
+        state: &mut State,
+        h: f64,
+    ) -> Result<Integrating, StepError> {
+        let n = state.q.len();
+        let t1 = state.t + h;
+        self.ends.prepare(system, state, t1);
+        if !self.work.as_ref().is_some_and(|w| w.fits(system.pattern())) {
+            self.work = None;
+        }
+        let work = self.work.get_or_insert_with(|| Workspace::new(system.pattern().clone()));
+
+        let mut rhs = vec![0.0; n];
+        system.gradient(t1, &state.q, &mut rhs);
+        for r in rhs.iter_mut() {
+            *r = -*r;
+        }
+        if system.has_forces() {
+            system.forces(t1, &state.q, &state.v, &mut rhs);
+        }
+        if let Some(dof) = rhs.iter().position(|r| !r.is_finite()) {
+            return Err(StepError::NotFinite { t: state.t, h, dof });
+        }
+        let mut known = vec![0.0; n];
+        self.ends.mean_velocity(&state.q, h, &mut known);
+        for i in 0..n {
+            if self.ends.mask[i] {
+                known[i] -= state.v[i];
+            }
+        }
+        let mut dv = vec![0.0; n];
+        let mut product = vec![0.0; n];
+        for curvature in [Curvature::Exact, Curvature::Projected] {
+            let a = work.matrix_mut();
+            a.clear();
+            system.hessian(t1, &state.q, curvature, a);
+            a.mul_vec(&state.v, &mut product);
+            for i in 0..n {
+                dv[i] = h * (rhs[i] - h * product[i]);
+            }
+            a.scale(h * h);
+            if system.has_forces() {
+                let mut d = lilyan_solve::BlockMatrix::zeros(system.pattern().clone());
+                system.damping(t1, &state.q, &mut d);
+                a.add_scaled(h, &d);
+            }
+            system.mass().add_to(a);
+            a.mul_vec(&known, &mut product);
+            for i in 0..n {
+                dv[i] = if self.ends.mask[i] { 0.0 } else { dv[i] - product[i] };
+            }
+            a.hold(&self.ends.mask);
+            match work.factor_matrix() {
+                Ok(()) => break,
+                Err(e) if curvature == Curvature::Projected => {
+                    let cause = SolveError::Singular { dof: e.dof };
+                    return Err(StepError::Solve { cause, t: state.t, h });
+                }
+                Err(_) => {}
+            }
+        }
+        work.factor.solve(&mut dv);
+        let v: Vec<f64> = (0..n).map(|i| state.v[i] + dv[i]).collect();
+        let mut q1: Vec<f64> = (0..n).map(|i| state.q[i] + h * v[i]).collect();
+        let mut p1 = vec![0.0; n];
+        system.mass().mul(&v, &mut p1);
+        if !system.energy(t1, &q1).is_finite() {
+            return Err(StepError::Infeasible { t: state.t, h });
+        }
+        self.ends.finish(system, state, h, &mut q1, &mut p1)?;
+        Ok(Integrating { newton_iterations: 1, linear_iterations: 0 })
+    }
+
+    fn claims(&self) -> Claims {
+        Claims {
+            order: 1,
+            damped_order: 1,
+            explicit: false,
+            symplectic: false,
+            reversible: false,
+            linear_momentum: true,
+            angular_momentum: false,
+            energy: false,
+        }
+    }
+}

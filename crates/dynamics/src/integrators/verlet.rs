@@ -1,0 +1,195 @@
+//! Velocity Verlet: the trapezoidal discrete Lagrangian [hairer2003].
+//!
+//!   p_{k+½} = p_k − ½h ∇W(q_k),  q_{k+1} = q_k + h M⁻¹ p_{k+½},  p_{k+1} = p_{k+½} − ½h ∇W(q_{k+1}).
+//!
+//! Explicit, second order, symplectic, reversible; stable for hω < 2. One force per step: that of the
+//! step's end is kept for the next. Damping acts in the middle of the drift as a sub-step of
+//! M v̇ = f(q, v) at fixed q (explicit midpoint), which keeps the order and both momenta.
+//!
+//! `compensated` carries the rounding errors of the sums q += …, p += … along (Kahan), so that
+//! millions of steps lose a few units in the last place instead of their square root.
+
+use super::{Claims, Entry, Integrator};
+use crate::options::{Kind, OptionSpec, Options};
+use crate::step::Ends;
+use crate::{Integrating, State, StepError, System};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "verlet",
+    summary: "explicit second-order symplectic step; one force per step",
+    cite: "hairer2003",
+    options: &[OptionSpec {
+        name: "compensated",
+        doc: "carry rounding errors along, for runs of millions of steps",
+        kind: Kind::Flag { default: false },
+    }],
+    variants: &[&[("compensated", super::Variant::Flag(true))]],
+    build: |options| Box::new(Verlet::new(options)),
+};
+
+struct Verlet {
+    compensated: bool,
+    ends: Ends,
+    /// ∇W at the end of the last step, and where that was.
+    gradient: Vec<f64>,
+    gradient_at: Vec<f64>,
+    /// Rounding errors not yet in q and p.
+    carry_q: Vec<f64>,
+    carry_p: Vec<f64>,
+    q: Vec<f64>,
+    p: Vec<f64>,
+    v: Vec<f64>,
+    force: Vec<f64>,
+    middle: Vec<f64>,
+}
+
+impl Verlet {
+    fn new(options: &Options) -> Self {
+        Self {
+            compensated: options.flag("compensated"),
+            ends: Ends::default(),
+            gradient: Vec::new(),
+            gradient_at: Vec::new(),
+            carry_q: Vec::new(),
+            carry_p: Vec::new(),
+            q: Vec::new(),
+            p: Vec::new(),
+            v: Vec::new(),
+            force: Vec::new(),
+            middle: Vec::new(),
+        }
+    }
+
+    fn resize(&mut self, n: usize) {
+        for v in [&mut self.gradient, &mut self.force, &mut self.middle, &mut self.v] {
+            v.resize(n, 0.0);
+        }
+        if self.compensated && self.carry_q.len() != n {
+            self.carry_q = vec![0.0; n];
+            self.carry_p = vec![0.0; n];
+        }
+    }
+
+    /// v ← v + hM⁻¹f(q, v) at fixed q, by the explicit midpoint rule.
+    fn damp(&mut self, system: &dyn System, t: f64, h: f64) {
+        for share in [0.5, 1.0] {
+            let from = if share == 0.5 { &self.v } else { &self.middle };
+            self.force.fill(0.0);
+            system.forces(t, &self.q, from, &mut self.force);
+            for i in 0..self.p.len() {
+                self.force[i] = self.p[i] + share * h * self.force[i];
+            }
+            self.middle.clone_from(&self.v);
+            system.mass().solve(&self.ends.mask, &self.force, &mut self.middle);
+        }
+        std::mem::swap(&mut self.p, &mut self.force);
+        std::mem::swap(&mut self.v, &mut self.middle);
+    }
+}
+
+/// x += d with the rounding error of the sum in `carry`.
+#[inline(always)]
+fn add(x: &mut f64, carry: Option<&mut f64>, d: f64) {
+    match carry {
+        None => *x += d,
+        Some(carry) => {
+            let y = d + *carry;
+            let sum = *x + y;
+            *carry = y - (sum - *x);
+            *x = sum;
+        }
+    }
+}
+
+impl Integrator for Verlet {
+    fn step(
+        &mut self,
+        system: &dyn System,
+        state: &mut State,
+        h: f64,
+    ) -> Result<Integrating, StepError> {
+        let n = state.q.len();
+        self.resize(n);
+        self.ends.prepare(system, state, state.t + h);
+        if self.gradient_at != state.q {
+            system.gradient(state.t, &state.q, &mut self.gradient);
+        }
+        self.p.clone_from(&state.p);
+        self.q.clone_from(&state.q);
+        // A failed step must leave the carries as they were.
+        let saved = self.compensated.then(|| (self.carry_q.clone(), self.carry_p.clone()));
+        for i in 0..n {
+            add(&mut self.p[i], self.carry_p.get_mut(i), -0.5 * h * self.gradient[i]);
+        }
+        self.ends.mean_velocity(&state.q, h, &mut self.v);
+        system.mass().solve(&self.ends.mask, &self.p, &mut self.v);
+        if system.has_forces() {
+            for i in 0..n {
+                add(&mut self.q[i], self.carry_q.get_mut(i), 0.5 * h * self.v[i]);
+            }
+            self.damp(system, state.t + 0.5 * h, h);
+            for i in 0..n {
+                add(&mut self.q[i], self.carry_q.get_mut(i), 0.5 * h * self.v[i]);
+            }
+        } else {
+            for i in 0..n {
+                add(&mut self.q[i], self.carry_q.get_mut(i), h * self.v[i]);
+            }
+        }
+        for i in 0..n {
+            if self.ends.mask[i] {
+                self.q[i] = self.ends.q[i];
+            }
+        }
+        let t1 = state.t + h;
+        system.gradient(t1, &self.q, &mut self.gradient);
+        for i in 0..n {
+            add(&mut self.p[i], self.carry_p.get_mut(i), -0.5 * h * self.gradient[i]);
+        }
+        self.gradient_at.clone_from(&self.q);
+        let (mut q, mut p) = (std::mem::take(&mut self.q), std::mem::take(&mut self.p));
+        let finished = self.ends.finish(system, state, h, &mut q, &mut p);
+        (self.q, self.p) = (q, p);
+        if finished.is_err() {
+            self.gradient_at.clear();
+            if let Some(saved) = saved {
+                (self.carry_q, self.carry_p) = saved;
+            }
+        }
+        finished.map(|()| Integrating::default())
+    }
+
+    fn claims(&self) -> Claims {
+        Claims {
+            order: 2,
+            damped_order: 2,
+            explicit: true,
+            symplectic: true,
+            reversible: true,
+            linear_momentum: true,
+            angular_momentum: true,
+            energy: false,
+        }
+    }
+
+    fn reset(&mut self) {
+        self.gradient_at.clear();
+        self.carry_q.clear();
+        self.carry_p.clear();
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        let parts = [&self.gradient_at, &self.gradient, &self.carry_q, &self.carry_p];
+        if self.gradient_at.is_empty() { Vec::new() } else { parts.map(|p| p.as_slice()).concat() }
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        let parts = if self.compensated { 4 } else { 2 };
+        let n = memory.len() / parts;
+        let part = |k: usize| memory[k * n..(k + 1) * n].to_vec();
+        (self.gradient_at, self.gradient) = (part(0), part(1));
+        if self.compensated {
+            (self.carry_q, self.carry_p) = (part(2), part(3));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Mass matrices: p = M v and back.
+
+use lilyan_solve::{BlockMatrix, Cholesky};
+use std::sync::Mutex;
+
+/// The mass matrix of a system.
+pub enum Mass {
+    /// Diagonal: one mass (kg) per unknown.
+    Lumped(Vec<f64>),
+    /// A sparse matrix.
+    Consistent(Box<ConsistentMass>),
+}
+
+/// A consistent mass matrix with its factorisation for the current set of held unknowns.
+pub struct ConsistentMass {
+    matrix: BlockMatrix,
+    diagonal: Vec<f64>,
+    /// Held mask that the factor was made for, and the factor.
+    factor: Mutex<(Option<Vec<bool>>, Cholesky)>,
+}
+
+impl Mass {
+    /// From a sparse matrix.
+    pub fn consistent(matrix: BlockMatrix) -> Self {
+        let diagonal = matrix.diagonal();
+        Self::Consistent(Box::new(ConsistentMass {
+            matrix,
+            diagonal,
+            factor: Mutex::new((None, Cholesky::new())),
+        }))
+    }
+
+    /// The diagonal, kg: exact when lumped, a scale otherwise.
+    pub fn diagonal(&self) -> &[f64] {
+        match self {
+            Self::Lumped(m) => m,
+            Self::Consistent(c) => &c.diagonal,
+        }
+    }
+
+    /// p = M v.
+    pub fn mul(&self, v: &[f64], p: &mut [f64]) {
+        match self {
+            Self::Lumped(m) => {
+                for ((p, m), v) in p.iter_mut().zip(m).zip(v) {
+                    *p = m * v;
+                }
+            }
+            Self::Consistent(c) => c.matrix.mul_vec(v, p),
+        }
+    }
+
+    /// Finds v with (M v)ᵢ = pᵢ for the free unknowns; those held keep the v they come with.
+    pub fn solve(&self, held: &[bool], p: &[f64], v: &mut [f64]) {
+        match self {
+            Self::Lumped(m) => {
+                for i in 0..p.len() {
+                    if !held[i] {
+                        v[i] = p[i] / m[i];
+                    }
+                }
+            }
+            Self::Consistent(c) => c.solve(held, p, v),
+        }
+    }
+
+    /// vᵀ M v / 2 for p = M v.
+    pub fn kinetic(&self, p: &[f64], v: &[f64]) -> f64 {
+        0.5 * lilyan_solve::newton::dot(p, v)
+    }
+
+    /// Adds M to a matrix.
+    pub fn add_to(&self, a: &mut BlockMatrix) {
+        match self {
+            Self::Lumped(m) => a.add_diagonal(m),
+            Self::Consistent(c) => a.add_scaled(1.0, &c.matrix),
+        }
+    }
+}
+
+impl ConsistentMass {
+    fn solve(&self, held: &[bool], p: &[f64], v: &mut [f64]) {
+        let mut guard = self.factor.lock().unwrap_or_else(|e| e.into_inner());
+        if guard.0.as_deref() != Some(held) {
+            let mut m = self.matrix.clone();
+            m.hold(held);
+            guard.1.factor(&m).expect("a mass matrix is positive definite");
+            guard.0 = Some(held.to_vec());
+        }
+        // M_ff v_f = p_f − M_fh v_h.
+        let held_part: Vec<f64> =
+            v.iter().zip(held).map(|(v, h)| if *h { *v } else { 0.0 }).collect();
+        let mut rhs = vec![0.0; p.len()];
+        self.matrix.mul_vec(&held_part, &mut rhs);
+        for i in 0..p.len() {
+            rhs[i] = if held[i] { 0.0 } else { p[i] - rhs[i] };
+        }
+        guard.1.solve(&mut rhs);
+        for i in 0..p.len() {
+            if !held[i] {
+                v[i] = rhs[i];
+            }
+        }
+    }
+}

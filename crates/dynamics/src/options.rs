@@ -1,0 +1,131 @@
+//! Options of integrators: what a card declares, what a scene gives.
+
+use std::collections::BTreeMap;
+
+/// A value as given.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// A word.
+    Word(String),
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(x) => write!(f, "{x}"),
+            Self::Flag(b) => write!(f, "{b}"),
+            Self::Word(w) => write!(f, "\"{w}\""),
+        }
+    }
+}
+
+/// What an option may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A number in a closed interval, and its default.
+    Number {
+        /// Smallest.
+        min: f64,
+        /// Largest.
+        max: f64,
+        /// When absent.
+        default: f64,
+    },
+    /// Yes or no, and its default.
+    Flag {
+        /// When absent.
+        default: bool,
+    },
+    /// One of some words; the first is the default.
+    Word {
+        /// Those words.
+        choices: &'static [&'static str],
+    },
+}
+
+/// An option that an integrator declares.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OptionSpec {
+    /// Key in the scene file.
+    pub name: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+    /// What it may be.
+    pub kind: Kind,
+}
+
+/// The options of one integrator, checked against its card and completed with defaults.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options(BTreeMap<&'static str, Value>);
+
+impl Options {
+    /// Checks what is given against what is declared. The error names the option and the remedy.
+    pub fn resolve(specs: &'static [OptionSpec], given: &[(String, Value)]) -> Result<Self, String> {
+        let mut options: BTreeMap<&'static str, Value> = specs
+            .iter()
+            .map(|s| {
+                let default = match s.kind {
+                    Kind::Number { default, .. } => Value::Number(default),
+                    Kind::Flag { default } => Value::Flag(default),
+                    Kind::Word { choices } => Value::Word(choices[0].to_string()),
+                };
+                (s.name, default)
+            })
+            .collect();
+        for (name, value) in given {
+            let Some(spec) = specs.iter().find(|s| s.name == name) else {
+                let known: Vec<&str> = specs.iter().map(|s| s.name).collect();
+                return Err(format!("unknown option \"{name}\"; known: {}", known.join(", ")));
+            };
+            let fits = match (spec.kind, value) {
+                (Kind::Number { min, max, .. }, Value::Number(x)) => min <= *x && *x <= max,
+                (Kind::Flag { .. }, Value::Flag(_)) => true,
+                (Kind::Word { choices }, Value::Word(w)) => choices.contains(&w.as_str()),
+                _ => false,
+            };
+            if !fits {
+                let wanted = match spec.kind {
+                    Kind::Number { min, max, .. } => format!("a number from {min} to {max}"),
+                    Kind::Flag { .. } => "true or false".to_string(),
+                    Kind::Word { choices } => format!("one of \"{}\"", choices.join("\", \"")),
+                };
+                return Err(format!("option \"{name}\" must be {wanted}, not {value}"));
+            }
+            options.insert(spec.name, value.clone());
+        }
+        Ok(Self(options))
+    }
+
+    /// A declared number.
+    pub fn number(&self, name: &str) -> f64 {
+        match self.0.get(name) {
+            Some(Value::Number(x)) => *x,
+            other => unreachable!("option {name} is declared a number, found {other:?}"),
+        }
+    }
+
+    /// A declared flag.
+    pub fn flag(&self, name: &str) -> bool {
+        match self.0.get(name) {
+            Some(Value::Flag(b)) => *b,
+            other => unreachable!("option {name} is declared a flag, found {other:?}"),
+        }
+    }
+
+    /// A declared word.
+    pub fn word(&self, name: &str) -> &str {
+        match self.0.get(name) {
+            Some(Value::Word(w)) => w,
+            other => unreachable!("option {name} is declared a word, found {other:?}"),
+        }
+    }
+
+    /// All of them, in order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        self.0.iter().map(|(k, v)| (*k, v))
+    }
+}

@@ -1,0 +1,200 @@
+//! The run loop's inner part: one nominal step at a time, halved where it fails, with the energy
+//! that came in and went out kept in a ledger.
+
+use crate::{EnergyParts, Integrating, Integrator, State, StepError, System};
+use lilyan_solve::newton::dot;
+
+/// A system on its way through time.
+pub struct Simulation<S: System> {
+    /// What moves.
+    pub system: S,
+    /// How it is stepped.
+    pub integrator: Box<dyn Integrator>,
+    /// Where it is.
+    pub state: State,
+    /// Nominal step, s.
+    pub step: f64,
+    /// Nominal steps done.
+    pub index: u64,
+    /// Energy that came in and went out.
+    pub ledger: Ledger,
+    /// How often a failing step may be halved.
+    pub max_halvings: u32,
+}
+
+/// Energy across the boundary, J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ledger {
+    /// Total energy at the start.
+    pub initial: f64,
+    /// Work done by loads and by moving what is held.
+    pub work_external: f64,
+    /// Taken by material damping.
+    pub dissipated_physical: f64,
+}
+
+impl Ledger {
+    /// What the integrator lost (negative: gained) if the energy is now `total`.
+    pub fn dissipated_numerical(&self, total: f64) -> f64 {
+        self.initial + self.work_external - self.dissipated_physical - total
+    }
+}
+
+/// How a nominal step went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepRecord {
+    /// Newton and linear iterations, over all parts.
+    pub integrating: Integrating,
+    /// Parts that the step was cut into (1: none of it failed).
+    pub parts: u32,
+}
+
+/// Enough to go on to the bit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// Where it is.
+    pub state: State,
+    /// Nominal step, s.
+    pub step: f64,
+    /// Nominal steps done.
+    pub index: u64,
+    /// Energy that came in and went out.
+    pub ledger: Ledger,
+    /// The integrator's memory.
+    pub memory: Vec<f64>,
+}
+
+impl<S: System> Simulation<S> {
+    /// At time 0.
+    pub fn new(system: S, integrator: Box<dyn Integrator>, state: State, step: f64) -> Self {
+        let mut simulation = Self {
+            system,
+            integrator,
+            state,
+            step,
+            index: 0,
+            ledger: Ledger::default(),
+            max_halvings: 10,
+        };
+        simulation.ledger.initial = simulation.total_energy();
+        simulation
+    }
+
+    /// Kinetic energy and potential energy by kind, J.
+    pub fn energies(&self) -> (f64, EnergyParts) {
+        let kinetic = self.state.kinetic(&self.system);
+        (kinetic, self.system.energy_parts(self.state.t, &self.state.q))
+    }
+
+    /// Kinetic plus potential energy, J.
+    pub fn total_energy(&self) -> f64 {
+        let (kinetic, parts) = self.energies();
+        kinetic + parts.total()
+    }
+
+    /// One nominal step. Where the integrator fails, the step is cut in two, and again, up to
+    /// `max_halvings` times; on failure everything is as it was before.
+    pub fn advance(&mut self) -> Result<StepRecord, StepError> {
+        let before = (self.state.clone(), self.ledger, self.integrator.memory());
+        let mut record = StepRecord::default();
+        if let Err(error) = self.part(self.step, 0, &mut record) {
+            (self.state, self.ledger) = (before.0, before.1);
+            self.integrator.reset();
+            self.integrator.remember(&before.2);
+            return Err(error);
+        }
+        self.index += 1;
+        // Not t += h: a million rounding errors would show in the output times.
+        self.state.t = self.index as f64 * self.step;
+        Ok(record)
+    }
+
+    fn part(&mut self, h: f64, halvings: u32, record: &mut StepRecord) -> Result<(), StepError> {
+        let accounting = self.system.has_load()
+            || self.system.has_forces()
+            || self.system.has_impulse()
+            || self.system.held_moves();
+        let before = accounting.then(|| self.state.clone());
+        match self.integrator.step(&self.system, &mut self.state, h) {
+            Ok(done) => {
+                record.parts += 1;
+                record.integrating.newton_iterations += done.newton_iterations;
+                record.integrating.linear_iterations += done.linear_iterations;
+                if let Some(before) = before {
+                    self.account(&before, h);
+                }
+                Ok(())
+            }
+            Err(_) if halvings < self.max_halvings => {
+                self.part(0.5 * h, halvings + 1, record)?;
+                self.part(0.5 * h, halvings + 1, record)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Work of the step just done, by the midpoint rule (exact for `energy-momentum`).
+    fn account(&mut self, before: &State, h: f64) {
+        let (system, after) = (&self.system, &self.state);
+        let n = after.q.len();
+        let moved: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| a - b).collect();
+        let middle = before.t + 0.5 * h;
+        let mut forces = vec![0.0; n];
+        if system.has_forces() {
+            system.forces_between(before.t, h, &before.q, &after.q, &mut forces);
+            self.ledger.dissipated_physical -= dot(&forces, &moved);
+        }
+        if system.has_impulse() {
+            let mut impulse = vec![0.0; n];
+            system.impulse(h, &before.q, &after.q, &mut impulse);
+            // v was v − M⁻¹j before the kick: it took −j·(v − ½M⁻¹j).
+            let mut held = vec![false; n];
+            system.held(after.t, &mut held);
+            let mut kick = vec![0.0; n];
+            system.mass().solve(&held, &impulse, &mut kick);
+            let taken: f64 =
+                (0..n).map(|i| impulse[i] * (after.v[i] - 0.5 * kick[i])).sum();
+            self.ledger.dissipated_physical -= taken;
+        }
+        if system.has_load() {
+            let mut load = vec![0.0; n];
+            system.load(middle, &mut load);
+            self.ledger.work_external += dot(&load, &moved);
+        }
+        if system.held_moves() {
+            let mut held = vec![false; n];
+            system.held(after.t, &mut held);
+            let q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
+            let mut gradient = vec![0.0; n];
+            system.gradient(middle, &q, &mut gradient);
+            self.ledger.work_external += (0..n)
+                .filter(|&i| held[i])
+                .map(|i| {
+                    let push = (after.p[i] - before.p[i]) / h + gradient[i] - forces[i];
+                    push * moved[i]
+                })
+                .sum::<f64>();
+        }
+    }
+
+    /// Everything needed to go on to the bit.
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            state: self.state.clone(),
+            step: self.step,
+            index: self.index,
+            ledger: self.ledger,
+            memory: self.integrator.memory(),
+        }
+    }
+
+    /// Goes back to a checkpoint.
+    pub fn restore(&mut self, checkpoint: &Checkpoint) {
+        self.state = checkpoint.state.clone();
+        self.step = checkpoint.step;
+        self.index = checkpoint.index;
+        self.ledger = checkpoint.ledger;
+        self.integrator.reset();
+        self.integrator.remember(&checkpoint.memory);
+    }
+}

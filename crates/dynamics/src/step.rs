@@ -1,0 +1,159 @@
+//! What a step leaves behind: a report or a reason; and what all integrators share at its ends.
+
+use crate::{State, System};
+use lilyan_solve::newton::SolveError;
+
+/// How a step went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Integrating {
+    /// Newton iterations.
+    pub newton_iterations: usize,
+    /// Linear iterations inside them.
+    pub linear_iterations: usize,
+}
+
+/// Why a step failed. The state is then as it was before.
+#[derive(Clone, Debug)]
+pub enum StepError {
+    /// The equation of the step could not be solved.
+    Solve {
+        /// Why.
+        cause: SolveError,
+        /// Time at the start of the step, s.
+        t: f64,
+        /// Step, s.
+        h: f64,
+    },
+    /// The step ends in a state of infinite energy (an inverted element, say).
+    Infeasible {
+        /// Time at the start of the step, s.
+        t: f64,
+        /// Step, s.
+        h: f64,
+    },
+    /// A position or momentum is not a finite number.
+    NotFinite {
+        /// Time at the start of the step, s.
+        t: f64,
+        /// Step, s.
+        h: f64,
+        /// The first such unknown.
+        dof: usize,
+    },
+}
+
+impl StepError {
+    /// Unknowns to blame, worst first, as far as known.
+    pub fn culprits(&self) -> Vec<usize> {
+        match self {
+            Self::Solve { cause, .. } => match cause {
+                SolveError::NotFinite { dof: Some(dof) } | SolveError::Singular { dof } => vec![*dof],
+                SolveError::LineSearch { worst, .. } | SolveError::Iterations { worst, .. } => {
+                    worst.clone()
+                }
+                _ => Vec::new(),
+            },
+            Self::NotFinite { dof, .. } => vec![*dof],
+            Self::Infeasible { .. } => Vec::new(),
+        }
+    }
+}
+
+impl std::fmt::Display for StepError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Solve { cause, t, h } => {
+                write!(f, "at t = {t:.6} s with a step of {h:.3e} s: {cause}")
+            }
+            Self::Infeasible { t, h } => write!(
+                f,
+                "at t = {t:.6} s with a step of {h:.3e} s: the step inverts an element"
+            ),
+            Self::NotFinite { t, h, .. } => write!(
+                f,
+                "at t = {t:.6} s with a step of {h:.3e} s: positions or momenta grew beyond all bounds"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StepError {}
+
+/// Where held unknowns are at the end of a step.
+#[derive(Default)]
+pub struct Ends {
+    /// Which unknowns are held.
+    pub mask: Vec<bool>,
+    /// Positions at the end, m (meaningful where held).
+    pub q: Vec<f64>,
+    /// Velocities at the end, m/s (meaningful where held).
+    pub v: Vec<f64>,
+    any: bool,
+}
+
+impl Ends {
+    /// Asks the system about a step from `state` that ends at `t1`.
+    pub fn prepare(&mut self, system: &dyn System, state: &State, t1: f64) {
+        let n = state.q.len();
+        self.mask.resize(n, false);
+        system.held(t1, &mut self.mask);
+        self.any = self.mask.iter().any(|h| *h);
+        self.q.clone_from(&state.q);
+        self.v.clone_from(&state.v);
+        if self.any {
+            system.place_held(t1, &mut self.q, &mut self.v);
+        }
+    }
+
+    /// Writes the mean velocity over the step into the held entries of `v`.
+    pub fn mean_velocity(&self, q0: &[f64], h: f64, v: &mut [f64]) {
+        if self.any {
+            for i in 0..v.len() {
+                if self.mask[i] {
+                    v[i] = (self.q[i] - q0[i]) / h;
+                }
+            }
+        }
+    }
+
+    /// Completes (q₁, p₁): held unknowns in place, the end impulse applied, v = M⁻¹p; then moves
+    /// `state` there, unless something is not finite.
+    pub fn finish(
+        &mut self,
+        system: &dyn System,
+        state: &mut State,
+        h: f64,
+        q1: &mut Vec<f64>,
+        p1: &mut Vec<f64>,
+    ) -> Result<(), StepError> {
+        if self.any {
+            for i in 0..q1.len() {
+                if self.mask[i] {
+                    q1[i] = self.q[i];
+                }
+            }
+        }
+        if system.has_impulse() {
+            system.impulse(h, &state.q, q1, p1);
+        }
+        // `self.v` holds the prescribed velocities where held; the rest is overwritten.
+        system.mass().solve(&self.mask, p1, &mut self.v);
+        if self.any {
+            let mut p = vec![0.0; p1.len()];
+            system.mass().mul(&self.v, &mut p);
+            for i in 0..p.len() {
+                if self.mask[i] {
+                    p1[i] = p[i];
+                }
+            }
+        }
+        if let Some(dof) = (0..q1.len()).find(|&i| !(q1[i].is_finite() && p1[i].is_finite())) {
+            return Err(StepError::NotFinite { t: state.t, h, dof });
+        }
+        std::mem::swap(&mut state.q, q1);
+        std::mem::swap(&mut state.p, p1);
+        std::mem::swap(&mut state.v, &mut self.v);
+        state.t += h;
+        Ok(())
+    }
+}

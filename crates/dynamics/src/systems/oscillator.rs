@@ -1,0 +1,46 @@
+use crate::{Mass, System};
+use lilyan_solve::newton::Curvature;
+use lilyan_solve::{BlockMatrix, BlockPattern};
+use std::sync::Arc;
+
+/// A unit mass on a spring: ẍ = −ω²x, along the first axis.
+pub struct Oscillator {
+    stiffness: f64,
+    mass: Mass,
+    pattern: Arc<BlockPattern>,
+}
+
+impl Oscillator {
+    /// With angular frequency ω, rad/s.
+    pub fn new(omega: f64) -> Self {
+        Self {
+            stiffness: omega * omega,
+            mass: Mass::Lumped(vec![1.0; 3]),
+            pattern: super::single(),
+        }
+    }
+}
+
+impl System for Oscillator {
+    fn dofs(&self) -> usize {
+        3
+    }
+    fn pattern(&self) -> &Arc<BlockPattern> {
+        &self.pattern
+    }
+    fn mass(&self) -> &Mass {
+        &self.mass
+    }
+    fn length(&self) -> f64 {
+        1.0
+    }
+    fn energy(&self, _t: f64, q: &[f64]) -> f64 {
+        0.5 * self.stiffness * q[0] * q[0]
+    }
+    fn gradient(&self, _t: f64, q: &[f64], g: &mut [f64]) {
+        g.copy_from_slice(&[self.stiffness * q[0], 0.0, 0.0]);
+    }
+    fn hessian(&self, _t: f64, _q: &[f64], _curvature: Curvature, h: &mut BlockMatrix) {
+        h.add_diagonal(&[self.stiffness, 0.0, 0.0]);
+    }
+}

@@ -1,0 +1,220 @@
+//! Puts a [`Model`] together from bodies and what acts on them; what the scene file, the tests and
+//! library users call.
+
+use crate::damping::{Damping, Kharevych, Rayleigh, Viscous};
+use crate::elements::{Constants, Tets};
+use crate::materials::{Given, Material};
+use crate::mesh::TetMesh;
+use crate::model::{Body, Load, Model, ModelParts, Pin};
+use crate::potentials::{Elastic, Gravity, Monopole, Obstacle, Potential, Shape};
+use std::sync::Arc;
+
+/// A damping model with its constants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DampingSpec {
+    /// Kelvin–Voigt viscosity with time τ, s.
+    Viscous {
+        /// τ, s.
+        time: f64,
+    },
+    /// The damping of [kharevych2006] with time k, s.
+    Kharevych {
+        /// k, s.
+        time: f64,
+        /// Inside the step instead of after it.
+        implicit: bool,
+    },
+    /// αM + βK.
+    Rayleigh {
+        /// α, 1/s.
+        alpha: f64,
+        /// β, s.
+        beta: f64,
+    },
+}
+
+/// A body to be added.
+pub struct BodyInput {
+    /// Its name.
+    pub name: String,
+    /// Rest shape.
+    pub mesh: TetMesh,
+    /// Material model.
+    pub material: &'static dyn Material,
+    /// Elastic constants: one for all tets or one for each.
+    pub given: Vec<Given>,
+    /// Density, kg/m³: one for all tets or one for each.
+    pub rho: Vec<f64>,
+    /// Damping.
+    pub damping: Option<DampingSpec>,
+    /// Consistent instead of lumped mass (for all bodies if for one).
+    pub consistent_mass: bool,
+    /// Positions at the start; the rest shape if absent.
+    pub start: Option<Vec<[f64; 3]>>,
+}
+
+impl BodyInput {
+    /// A homogeneous body at rest.
+    pub fn new(
+        name: &str,
+        mesh: TetMesh,
+        material: &'static dyn Material,
+        given: Given,
+        rho: f64,
+    ) -> Self {
+        Self {
+            name: name.to_string(),
+            mesh,
+            material,
+            given: vec![given],
+            rho: vec![rho],
+            damping: None,
+            consistent_mass: false,
+            start: None,
+        }
+    }
+}
+
+/// Collects bodies, then what acts on them, then builds.
+#[derive(Default)]
+pub struct ModelBuilder {
+    bodies: Vec<Body>,
+    densities: Vec<Vec<f64>>,
+    consistent: bool,
+    dampings: Vec<(usize, DampingSpec)>,
+    start: Vec<f64>,
+    node_masses: Vec<f64>,
+    /// Surface nodes and their areas at rest, m².
+    surface: Vec<(u32, f64)>,
+    gravity: Option<[f64; 3]>,
+    monopole: Option<(f64, [f64; 3])>,
+    obstacles: Vec<(Shape, f64)>,
+    others: Vec<Box<dyn Potential>>,
+    pins: Vec<Pin>,
+    loads: Vec<Load>,
+}
+
+impl ModelBuilder {
+    /// Adds a body; returns its global nodes. The error names the material constant at fault.
+    pub fn body(&mut self, body: BodyInput) -> Result<std::ops::Range<usize>, String> {
+        let first = self.node_masses.len();
+        let sets = |each: &dyn Fn(&Given) -> Result<Vec<f64>, String>| -> Result<Constants, String> {
+            if let [one] = body.given.as_slice() {
+                return Ok(Constants::uniform(each(one)?));
+            }
+            let all: Result<Vec<Vec<f64>>, String> = body.given.iter().map(each).collect();
+            Ok(Constants::per_tet(&all?))
+        };
+        let tets = Tets::new(
+            &body.mesh,
+            first,
+            body.material.kernel(),
+            sets(&|g| body.material.constants(g))?,
+            sets(&|g| Ok(vec![g.mu, g.lambda]))?,
+        );
+        let rho = |e: usize| if body.rho.len() == 1 { body.rho[0] } else { body.rho[e] };
+        self.node_masses.resize(first + body.mesh.vertices.len(), 0.0);
+        tets.add_lumped_mass(rho, &mut self.node_masses);
+        self.densities.push((0..tets.len()).map(rho).collect());
+        self.consistent |= body.consistent_mass;
+        self.start.extend(body.start.as_ref().unwrap_or(&body.mesh.vertices).iter().flatten());
+        for (n, area) in body.mesh.surface_node_areas() {
+            self.surface.push((first as u32 + n, area));
+        }
+        if let Some(damping) = body.damping {
+            self.dampings.push((self.bodies.len(), damping));
+        }
+        self.bodies.push(Body { name: body.name, tets: Arc::new(tets) });
+        Ok(first..self.node_masses.len())
+    }
+
+    /// Uniform gravity, m/s².
+    pub fn gravity(&mut self, g: [f64; 3]) {
+        self.gravity = Some(g);
+    }
+
+    /// A point that attracts, strength in m³/s².
+    pub fn monopole(&mut self, strength: f64, at: [f64; 3]) {
+        self.monopole = Some((strength, at));
+    }
+
+    /// An obstacle with stiffness per area, Pa/m.
+    pub fn obstacle(&mut self, shape: Shape, stiffness: f64) {
+        self.obstacles.push((shape, stiffness));
+    }
+
+    /// Any other potential.
+    pub fn potential(&mut self, potential: Box<dyn Potential>) {
+        self.others.push(potential);
+    }
+
+    /// Holds nodes.
+    pub fn pin(&mut self, pin: Pin) {
+        self.pins.push(pin);
+    }
+
+    /// Adds a dead load.
+    pub fn load(&mut self, load: Load) {
+        self.loads.push(load);
+    }
+
+    /// Surface nodes of all bodies so far with their areas, m².
+    pub fn surface(&self) -> &[(u32, f64)] {
+        &self.surface
+    }
+
+    /// Mass of each node so far, kg.
+    pub fn node_masses(&self) -> &[f64] {
+        &self.node_masses
+    }
+
+    /// Positions at the start so far, m.
+    pub fn start(&self) -> &[f64] {
+        &self.start
+    }
+
+    /// The model.
+    pub fn build(self) -> Model {
+        let node_masses = Arc::new(self.node_masses);
+        let mut potentials: Vec<Box<dyn Potential>> = Vec::new();
+        for body in &self.bodies {
+            potentials.push(Box::new(Elastic(body.tets.clone())));
+        }
+        if let Some(acceleration) = self.gravity {
+            potentials.push(Box::new(Gravity { acceleration, masses: node_masses.to_vec() }));
+        }
+        if let Some((strength, at)) = self.monopole {
+            potentials.push(Box::new(Monopole { strength, at, masses: node_masses.to_vec() }));
+        }
+        for (shape, stiffness) in self.obstacles {
+            potentials.push(Box::new(Obstacle { shape, stiffness, nodes: self.surface.clone() }));
+        }
+        potentials.extend(self.others);
+        let dampings = self
+            .dampings
+            .iter()
+            .map(|&(body, spec)| -> Box<dyn Damping> {
+                let tets = self.bodies[body].tets.clone();
+                match spec {
+                    DampingSpec::Viscous { time } => Box::new(Viscous { tets, time }),
+                    DampingSpec::Kharevych { time, implicit } => {
+                        Box::new(Kharevych { tets, time, implicit })
+                    }
+                    DampingSpec::Rayleigh { alpha, beta } => {
+                        Box::new(Rayleigh { tets, masses: node_masses.clone(), alpha, beta })
+                    }
+                }
+            })
+            .collect();
+        Model::new(ModelParts {
+            bodies: self.bodies,
+            potentials,
+            dampings,
+            pins: self.pins,
+            loads: self.loads,
+            node_masses,
+            consistent: self.consistent.then_some(self.densities),
+            start: self.start,
+        })
+    }
+}

@@ -1,0 +1,287 @@
+//! A finite-element model: bodies, potentials, damping, pins and loads as one [`System`].
+
+use crate::damping::Damping;
+use crate::elements::Tets;
+use crate::potentials::{Kind, Potential};
+use lilyan_dynamics::{EnergyParts, Mass, System};
+use lilyan_solve::newton::Curvature;
+use lilyan_solve::{BlockMatrix, BlockPattern};
+use std::sync::Arc;
+
+/// Position and velocity of something prescribed, at a time.
+pub type Motion = Box<dyn Fn(f64) -> ([f64; 3], [f64; 3]) + Send + Sync>;
+
+/// Nodes that are held: exactly where they are told to be.
+pub struct Pin {
+    /// Global nodes.
+    pub nodes: Vec<u32>,
+    /// Which axes are held.
+    pub axes: [bool; 3],
+    /// Displacement from the place where they were at the start, and its rate; `None`: they stay.
+    pub motion: Option<Motion>,
+    /// Released after this time, s.
+    pub until: f64,
+}
+
+/// A dead load: adds its nodal forces (N) at a time.
+pub type Load = Box<dyn Fn(f64, &mut [f64]) + Send + Sync>;
+
+/// One body in the model.
+pub struct Body {
+    /// Its name.
+    pub name: String,
+    /// Its elements.
+    pub tets: Arc<Tets>,
+}
+
+/// Everything that moves, and everything that acts on it.
+pub struct Model {
+    bodies: Vec<Body>,
+    potentials: Vec<Box<dyn Potential>>,
+    dampings: Vec<Box<dyn Damping>>,
+    pins: Vec<Pin>,
+    loads: Vec<Load>,
+    mass: Mass,
+    node_masses: Arc<Vec<f64>>,
+    /// Positions at the start, which pins refer to.
+    start: Vec<f64>,
+    pattern: Arc<BlockPattern>,
+    length: f64,
+}
+
+/// What a [`Model`] is put together from.
+pub struct ModelParts {
+    /// The bodies; their nodes follow each other.
+    pub bodies: Vec<Body>,
+    /// Potentials; the elastic ones come first.
+    pub potentials: Vec<Box<dyn Potential>>,
+    /// Damping.
+    pub dampings: Vec<Box<dyn Damping>>,
+    /// Held nodes.
+    pub pins: Vec<Pin>,
+    /// Dead loads.
+    pub loads: Vec<Load>,
+    /// Mass of each node, kg.
+    pub node_masses: Arc<Vec<f64>>,
+    /// Density of each tet of each body (kg/m³) for those with consistent mass.
+    pub consistent: Option<Vec<Vec<f64>>>,
+    /// Positions at the start, m.
+    pub start: Vec<f64>,
+}
+
+impl Model {
+    /// Puts it together.
+    pub fn new(parts: ModelParts) -> Self {
+        let nodes = parts.node_masses.len();
+        let cliques: Vec<[u32; 4]> =
+            parts.bodies.iter().flat_map(|b| b.tets.cliques()).collect();
+        let pattern =
+            Arc::new(BlockPattern::from_cliques(nodes, cliques.iter().map(|c| c.as_slice())));
+        let mass = match &parts.consistent {
+            None => Mass::Lumped(parts.node_masses.iter().flat_map(|m| [*m; 3]).collect()),
+            Some(densities) => {
+                let mut m = BlockMatrix::zeros(pattern.clone());
+                for (body, rho) in parts.bodies.iter().zip(densities) {
+                    add_consistent_mass(&body.tets, rho, &mut m);
+                }
+                Mass::consistent(m)
+            }
+        };
+        let mut bounds = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+        for x in parts.start.chunks_exact(3) {
+            for k in 0..3 {
+                bounds[0][k] = bounds[0][k].min(x[k]);
+                bounds[1][k] = bounds[1][k].max(x[k]);
+            }
+        }
+        let length = (0..3).map(|k| (bounds[1][k] - bounds[0][k]).powi(2)).sum::<f64>().sqrt();
+        Self {
+            bodies: parts.bodies,
+            potentials: parts.potentials,
+            dampings: parts.dampings,
+            pins: parts.pins,
+            loads: parts.loads,
+            mass,
+            node_masses: parts.node_masses,
+            start: parts.start,
+            pattern,
+            length: if length > 0.0 { length } else { 1.0 },
+        }
+    }
+
+    /// The bodies.
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
+    /// Mass of each node, kg.
+    pub fn node_masses(&self) -> &Arc<Vec<f64>> {
+        &self.node_masses
+    }
+
+    /// The pins.
+    pub fn pins(&self) -> &[Pin] {
+        &self.pins
+    }
+
+    /// Whether anything acts from outside, so that momenta need not be kept.
+    pub fn potentials(&self) -> &[Box<dyn Potential>] {
+        &self.potentials
+    }
+
+    /// Calls `f(dof, displacement, velocity)` for every unknown held at t.
+    fn each_held(&self, t: f64, mut f: impl FnMut(usize, f64, f64)) {
+        for pin in &self.pins {
+            // Half a nanosecond of slack, so that the step that ends at `until` is still held.
+            if t > pin.until + 5e-10 {
+                continue;
+            }
+            let (offset, rate) = match &pin.motion {
+                None => ([0.0; 3], [0.0; 3]),
+                Some(motion) => motion(t),
+            };
+            for &n in &pin.nodes {
+                for k in (0..3).filter(|&k| pin.axes[k]) {
+                    f(3 * n as usize + k, offset[k], rate[k]);
+                }
+            }
+        }
+    }
+}
+
+/// ρ vol/20 (1 + δ) between the vertices of a tet.
+fn add_consistent_mass(tets: &Tets, rho: &[f64], m: &mut BlockMatrix) {
+    for e in 0..tets.len() {
+        let unit = rho[e] * tets.volume(e) / 20.0;
+        let nodes = tets.tet(e);
+        for a in 0..4 {
+            for b in 0..=a {
+                let c = if a == b { 2.0 * unit } else { unit };
+                let block = [c, 0.0, 0.0, 0.0, c, 0.0, 0.0, 0.0, c];
+                m.add_block(nodes[a] as usize, nodes[b] as usize, &block);
+            }
+        }
+    }
+}
+
+impl System for Model {
+    fn dofs(&self) -> usize {
+        self.start.len()
+    }
+    fn pattern(&self) -> &Arc<BlockPattern> {
+        &self.pattern
+    }
+    fn mass(&self) -> &Mass {
+        &self.mass
+    }
+    fn length(&self) -> f64 {
+        self.length
+    }
+
+    fn energy(&self, t: f64, q: &[f64]) -> f64 {
+        let mut energy: f64 = self.potentials.iter().map(|p| p.energy(q)).sum();
+        if self.has_load() {
+            let mut load = vec![0.0; q.len()];
+            self.load(t, &mut load);
+            // Relative to the start: −f·x would add a large constant to what is minimised.
+            energy -= (0..q.len()).map(|i| load[i] * (q[i] - self.start[i])).sum::<f64>();
+        }
+        energy
+    }
+
+    fn gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
+        g.fill(0.0);
+        for potential in &self.potentials {
+            potential.add_gradient(q, g);
+        }
+        self.subtract_load(t, g);
+    }
+
+    fn hessian(&self, _t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        for potential in &self.potentials {
+            potential.add_hessian(q, curvature, h);
+        }
+    }
+
+    fn discrete_gradient(&self, t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
+        g.fill(0.0);
+        let feasible = self.potentials.iter().all(|p| p.add_discrete_gradient(q0, q1, g));
+        self.subtract_load(t, g);
+        feasible && g.iter().all(|x| x.is_finite())
+    }
+
+    fn load(&self, t: f64, f: &mut [f64]) {
+        for load in &self.loads {
+            load(t, f);
+        }
+    }
+    fn has_load(&self) -> bool {
+        !self.loads.is_empty()
+    }
+
+    fn has_forces(&self) -> bool {
+        self.dampings.iter().any(|d| !d.is_impulse())
+    }
+    fn forces(&self, _t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+        for damping in &self.dampings {
+            damping.add_forces(q, v, f);
+        }
+    }
+    fn forces_between(&self, _t0: f64, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
+        for damping in &self.dampings {
+            damping.add_forces_between(h, q0, q1, f);
+        }
+    }
+    fn damping(&self, _t: f64, q: &[f64], d: &mut BlockMatrix) {
+        for damping in &self.dampings {
+            damping.add_matrix(q, d);
+        }
+    }
+    fn has_impulse(&self) -> bool {
+        self.dampings.iter().any(|d| d.is_impulse())
+    }
+    fn impulse(&self, _h: f64, q0: &[f64], q1: &[f64], j: &mut [f64]) {
+        for damping in &self.dampings {
+            damping.add_impulse(q0, q1, j);
+        }
+    }
+
+    fn held(&self, t: f64, mask: &mut [bool]) {
+        mask.fill(false);
+        self.each_held(t, |i, _, _| mask[i] = true);
+    }
+    fn place_held(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
+        self.each_held(t, |i, offset, rate| {
+            q[i] = self.start[i] + offset;
+            v[i] = rate;
+        });
+    }
+    fn held_moves(&self) -> bool {
+        self.pins.iter().any(|p| p.motion.is_some())
+    }
+
+    fn energy_parts(&self, _t: f64, q: &[f64]) -> EnergyParts {
+        let mut parts = EnergyParts::default();
+        for potential in &self.potentials {
+            let energy = potential.energy(q);
+            match potential.kind() {
+                Kind::Elastic => parts.elastic += energy,
+                Kind::Gravity => parts.gravity += energy,
+                Kind::Other => parts.other += energy,
+            }
+        }
+        parts
+    }
+}
+
+impl Model {
+    fn subtract_load(&self, t: f64, g: &mut [f64]) {
+        if self.has_load() {
+            let mut load = vec![0.0; g.len()];
+            self.load(t, &mut load);
+            for (g, f) in g.iter_mut().zip(&load) {
+                *g -= f;
+            }
+        }
+    }
+}

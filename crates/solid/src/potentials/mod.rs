@@ -1,0 +1,56 @@
+//! Potentials: each one file, summed by the [`crate::Model`].
+
+mod elastic;
+mod gravity;
+mod monopole;
+mod obstacle;
+
+pub use elastic::Elastic;
+pub use gravity::Gravity;
+pub use monopole::Monopole;
+pub use obstacle::{Obstacle, Shape};
+
+use lilyan_solve::BlockMatrix;
+use lilyan_solve::newton::Curvature;
+
+/// In which column of the energy report a potential appears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Stored in deformation.
+    Elastic,
+    /// Uniform gravity.
+    Gravity,
+    /// Anything else.
+    Other,
+}
+
+/// A potential of the nodal positions.
+pub trait Potential: Send + Sync {
+    /// Its column in the report.
+    fn kind(&self) -> Kind;
+    /// W, J; +∞ where infeasible.
+    fn energy(&self, q: &[f64]) -> f64;
+    /// Adds ∇W, N.
+    fn add_gradient(&self, q: &[f64], g: &mut [f64]);
+    /// Adds ∇²W, N/m.
+    fn add_hessian(&self, q: &[f64], curvature: Curvature, h: &mut BlockMatrix);
+    /// Adds a discrete gradient between q₀ and q₁ (see [`lilyan_dynamics::System`]); `false` where
+    /// infeasible.
+    fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool;
+}
+
+/// (φ(b) − φ(a))/(b − a), or φ' at the middle where a and b are too close for the quotient. The middle
+/// is then exact to (b−a)², below the round-off of the quotient.
+fn difference_quotient(
+    a: f64,
+    b: f64,
+    scale: f64,
+    phi: impl Fn(f64) -> f64,
+    slope: impl Fn(f64) -> f64,
+) -> f64 {
+    if (b - a).abs() > 1e-5 * scale {
+        (phi(b) - phi(a)) / (b - a)
+    } else {
+        slope(0.5 * (a + b))
+    }
+}

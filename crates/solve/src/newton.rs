@@ -1,0 +1,396 @@
+//! Newton's method twice: as a minimiser of a function whose gradient is the equation, and as a
+//! root finder for equations that have no such function.
+//!
+//! [kharevych2006] §4 argues for minimising; the root finder stands beside it for forces without
+//! potential (viscosity, discrete gradients) and so that the two can be compared.
+//!
+//! Convergence is judged by the Newton correction, not by the gradient: the correction is a length,
+//! means the same for jelly and diamond, and is not spoilt by round-off in stiff forces. A
+//! correction below tolerance is still applied, so what is left is its square.
+
+use crate::krylov::gmres;
+use crate::{BlockMatrix, Cholesky};
+
+/// Which second derivative is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Curvature {
+    /// The second derivative itself, possibly indefinite.
+    Exact,
+    /// Its positive semidefinite projection, element by element.
+    Projected,
+}
+
+/// A function to be minimised.
+pub trait Objective {
+    /// Value, and the magnitude of the largest term in it (its round-off is ε times that).
+    /// +∞ where `x` is infeasible.
+    fn value(&mut self, x: &[f64]) -> (f64, f64);
+    /// Gradient, overwriting `g`; zero for held unknowns.
+    fn gradient(&mut self, x: &[f64], g: &mut [f64]);
+    /// Second derivative, overwriting `h`; identity for held unknowns.
+    fn hessian(&mut self, x: &[f64], curvature: Curvature, h: &mut BlockMatrix);
+    /// Largest multiple of `d` that is known to be feasible from `x`.
+    fn max_step(&mut self, _x: &[f64], _d: &[f64]) -> f64 {
+        f64::INFINITY
+    }
+}
+
+/// Equations to be solved, r(x) = 0.
+pub trait Equations {
+    /// Residual, overwriting `r`; zero for held unknowns. `false` where `x` is infeasible.
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> bool;
+    /// A symmetric approximation of ∂r/∂x, overwriting `a`; identity for held unknowns.
+    fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix);
+    /// Weights of the merit function Σ wᵢ rᵢ².
+    fn weight(&self, i: usize) -> f64;
+    /// Largest multiple of `d` that is known to be feasible from `x`.
+    fn max_step(&mut self, _x: &[f64], _d: &[f64]) -> f64 {
+        f64::INFINITY
+    }
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopping {
+    /// Relative size of the last Newton correction.
+    pub tolerance: f64,
+    /// Iterations before giving up.
+    pub max_iterations: usize,
+    /// Size of the body, m: the floor below which corrections are round-off.
+    pub length: f64,
+}
+
+impl Stopping {
+    /// Corrections up to this size (maximum norm) are converged when the step moved by `motion`.
+    fn threshold(&self, motion: f64) -> f64 {
+        // 1e-4: a body at rest is followed to tolerance × 0.1 mm per metre; 32 ε: round-off.
+        self.tolerance * motion + (self.tolerance * 1e-4).max(32.0 * f64::EPSILON) * self.length
+    }
+}
+
+/// How a solve went.
+#[derive(Clone, Debug, Default)]
+pub struct SolveReport {
+    /// Newton iterations.
+    pub iterations: usize,
+    /// Linear iterations inside them (0 where every system was solved directly).
+    pub linear_iterations: usize,
+    /// Maximum norm of each correction, m.
+    pub corrections: Vec<f64>,
+}
+
+/// Why a solve failed.
+#[derive(Clone, Debug)]
+pub enum SolveError {
+    /// The start is infeasible (an inverted element, say).
+    InfeasibleStart,
+    /// A value, gradient or matrix entry is NaN or infinite.
+    NotFinite {
+        /// The first such unknown, if known.
+        dof: Option<usize>,
+    },
+    /// The matrix could not be factorised even after projection.
+    Singular {
+        /// Unknown at which the factorisation stopped.
+        dof: usize,
+    },
+    /// No acceptable step along the Newton direction.
+    LineSearch {
+        /// The corrections so far, m.
+        corrections: Vec<f64>,
+        /// Unknowns with the largest residuals, largest first.
+        worst: Vec<usize>,
+    },
+    /// The iterations ran out.
+    Iterations {
+        /// The corrections so far, m.
+        corrections: Vec<f64>,
+        /// Unknowns with the largest residuals, largest first.
+        worst: Vec<usize>,
+    },
+}
+
+impl std::fmt::Display for SolveError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tail = |c: &[f64]| {
+            let shown: Vec<String> =
+                c.iter().rev().take(5).rev().map(|x| format!("{x:.1e}")).collect();
+            format!("last corrections {} m", shown.join(", "))
+        };
+        match self {
+            Self::InfeasibleStart => write!(f, "the state to start from is infeasible"),
+            Self::NotFinite { .. } => write!(f, "a force or energy is not a finite number"),
+            Self::Singular { .. } => write!(f, "the stiffness matrix is singular"),
+            Self::LineSearch { corrections, .. } => {
+                write!(f, "no step along Newton's direction helps ({})", tail(corrections))
+            }
+            Self::Iterations { corrections, .. } => write!(
+                f,
+                "Newton's method did not converge in {} iterations ({})",
+                corrections.len(),
+                tail(corrections)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SolveError {}
+
+/// Matrix, factor and vectors that a solve works in; keep it from one step to the next.
+pub struct Workspace {
+    matrix: BlockMatrix,
+    /// The factorisation of the last matrix.
+    pub factor: Cholesky,
+    gradient: Vec<f64>,
+    direction: Vec<f64>,
+    trial: Vec<f64>,
+    trial_gradient: Vec<f64>,
+}
+
+impl Workspace {
+    /// For matrices of this pattern.
+    pub fn new(pattern: std::sync::Arc<crate::BlockPattern>) -> Self {
+        let n = 3 * pattern.n();
+        Self {
+            matrix: BlockMatrix::zeros(pattern),
+            factor: Cholesky::new(),
+            gradient: vec![0.0; n],
+            direction: vec![0.0; n],
+            trial: vec![0.0; n],
+            trial_gradient: vec![0.0; n],
+        }
+    }
+
+    /// Whether it was made for this pattern.
+    pub fn fits(&self, pattern: &std::sync::Arc<crate::BlockPattern>) -> bool {
+        std::sync::Arc::ptr_eq(self.matrix.pattern(), pattern)
+    }
+
+    /// The matrix, to be filled by callers that factorise it themselves.
+    pub fn matrix_mut(&mut self) -> &mut BlockMatrix {
+        &mut self.matrix
+    }
+
+    /// Factorises the matrix as it stands.
+    pub fn factor_matrix(&mut self) -> Result<(), crate::NotPositiveDefinite> {
+        self.factor.factor(&self.matrix)
+    }
+}
+
+/// Minimises from `x`, which holds the minimiser afterwards (on failure: the best point reached).
+/// `origin` is where the step began: the tolerance is relative to the distance from there.
+pub fn minimize(
+    objective: &mut dyn Objective,
+    x: &mut [f64],
+    origin: &[f64],
+    stopping: &Stopping,
+    work: &mut Workspace,
+) -> Result<SolveReport, SolveError> {
+    let mut report = SolveReport::default();
+    let (mut value, mut magnitude) = objective.value(x);
+    if value.is_nan() {
+        return Err(SolveError::NotFinite { dof: None });
+    }
+    if value == f64::INFINITY {
+        return Err(SolveError::InfeasibleStart);
+    }
+    let mut curvature = Curvature::Exact;
+    while report.iterations < stopping.max_iterations {
+        report.iterations += 1;
+        objective.gradient(x, &mut work.gradient);
+        check_finite(&work.gradient)?;
+        loop {
+            objective.hessian(x, curvature, &mut work.matrix);
+            match work.factor.factor(&work.matrix) {
+                Ok(()) => break,
+                Err(_) if curvature == Curvature::Exact => curvature = Curvature::Projected,
+                Err(e) => return Err(SolveError::Singular { dof: e.dof }),
+            }
+        }
+        for (d, g) in work.direction.iter_mut().zip(&work.gradient) {
+            *d = -g;
+        }
+        work.factor.solve(&mut work.direction);
+        check_finite(&work.direction)?;
+        let correction = max_norm(&work.direction);
+        report.corrections.push(correction);
+        let threshold = stopping.threshold(distance(x, origin));
+        let slope: f64 = dot(&work.gradient, &work.direction);
+
+        let mut step = objective.max_step(x, &work.direction).min(1.0);
+        // Below this the decrease drowns in the round-off of the value; Newton's step is then as
+        // good as it gets and is taken if feasible.
+        let drowned = -slope <= 1e-11 * magnitude || correction <= threshold;
+        let mut accepted = false;
+        for _ in 0..50 {
+            for (t, (x, d)) in work.trial.iter_mut().zip(x.iter().zip(&work.direction)) {
+                *t = x + step * d;
+            }
+            let (trial, size) = objective.value(&work.trial);
+            let enough = value + 1e-4 * step * slope;
+            if trial <= enough || (drowned && trial <= value + 1e-10 * magnitude) {
+                x.copy_from_slice(&work.trial);
+                (value, magnitude) = (trial, size);
+                accepted = true;
+                break;
+            }
+            step *= 0.5;
+        }
+        if !accepted {
+            if curvature == Curvature::Exact {
+                curvature = Curvature::Projected;
+                continue;
+            }
+            return Err(SolveError::LineSearch {
+                corrections: report.corrections,
+                worst: largest(&work.gradient),
+            });
+        }
+        if step * correction <= threshold && step == 1.0 {
+            return Ok(report);
+        }
+        // A full step says that the model is good here: try the exact curvature (again).
+        curvature = if step == 1.0 { Curvature::Exact } else { Curvature::Projected };
+    }
+    Err(SolveError::Iterations {
+        corrections: report.corrections,
+        worst: largest(&work.gradient),
+    })
+}
+
+/// Solves r(x) = 0 from `x` by Newton–Krylov: the Jacobian acts by differences of the residual, the
+/// factorised symmetric approximation preconditions, and a step must reduce the merit Σ w r².
+pub fn find_root(
+    equations: &mut dyn Equations,
+    x: &mut [f64],
+    origin: &[f64],
+    stopping: &Stopping,
+    work: &mut Workspace,
+) -> Result<SolveReport, SolveError> {
+    let mut report = SolveReport::default();
+    if !equations.residual(x, &mut work.gradient) {
+        return Err(SolveError::InfeasibleStart);
+    }
+    check_finite(&work.gradient)?;
+    let mut merit = weighted_square(equations, &work.gradient);
+    while report.iterations < stopping.max_iterations {
+        report.iterations += 1;
+        equations.preconditioner(x, Curvature::Exact, &mut work.matrix);
+        if work.factor.factor(&work.matrix).is_err() {
+            equations.preconditioner(x, Curvature::Projected, &mut work.matrix);
+            work.factor.factor(&work.matrix).map_err(|e| SolveError::Singular { dof: e.dof })?;
+        }
+        let linear = newton_direction(equations, x, stopping.length, work);
+        report.linear_iterations += linear;
+        check_finite(&work.direction)?;
+        let correction = max_norm(&work.direction);
+        report.corrections.push(correction);
+        let threshold = stopping.threshold(distance(x, origin));
+        // The smallest correction that the arithmetic can resolve.
+        let converged = correction <= threshold;
+
+        let mut step = equations.max_step(x, &work.direction).min(1.0);
+        let mut accepted = false;
+        for _ in 0..40 {
+            for (t, (x, d)) in work.trial.iter_mut().zip(x.iter().zip(&work.direction)) {
+                *t = x + step * d;
+            }
+            if equations.residual(&work.trial, &mut work.trial_gradient) {
+                let trial = weighted_square(equations, &work.trial_gradient);
+                if trial <= (1.0 - 2e-4 * step) * merit || (converged && trial.is_finite()) {
+                    x.copy_from_slice(&work.trial);
+                    std::mem::swap(&mut work.gradient, &mut work.trial_gradient);
+                    merit = trial;
+                    accepted = true;
+                    break;
+                }
+            }
+            step *= 0.5;
+        }
+        if !accepted {
+            return Err(SolveError::LineSearch {
+                corrections: report.corrections,
+                worst: largest(&work.gradient),
+            });
+        }
+        if converged && step == 1.0 {
+            return Ok(report);
+        }
+    }
+    Err(SolveError::Iterations {
+        corrections: report.corrections,
+        worst: largest(&work.gradient),
+    })
+}
+
+/// −J⁻¹ r into `work.direction`; returns the linear iterations.
+fn newton_direction(
+    equations: &mut dyn Equations,
+    x: &[f64],
+    length: f64,
+    work: &mut Workspace,
+) -> usize {
+    // Balances truncation (∝ δ) against round-off of positions (∝ ε |x|/δ).
+    let offset = max_norm(x).max(length);
+    let delta = (f64::EPSILON * offset * length).sqrt();
+    let residual = &work.gradient;
+    let (trial, difference) = (&mut work.trial, &mut work.trial_gradient);
+    let factor = &mut work.factor;
+    let mut apply = |d: &[f64], out: &mut [f64]| {
+        let size = max_norm(d);
+        if size == 0.0 {
+            out.fill(0.0);
+            return;
+        }
+        let mut epsilon = delta / size;
+        for _ in 0..8 {
+            for (t, (x, d)) in trial.iter_mut().zip(x.iter().zip(d)) {
+                *t = x + epsilon * d;
+            }
+            if equations.residual(trial, difference) {
+                break;
+            }
+            epsilon *= -0.5;
+        }
+        for (o, (r1, r0)) in out.iter_mut().zip(difference.iter().zip(residual)) {
+            *o = (r1 - r0) / epsilon;
+        }
+    };
+    let minus: Vec<f64> = residual.iter().map(|r| -r).collect();
+    work.direction.fill(0.0);
+    // 1e-3: each Newton iteration then gains three digits, at one or two linear iterations each.
+    gmres(&mut apply, &mut |z| factor.solve(z), &minus, &mut work.direction, 1e-3, 60).iterations
+}
+
+fn weighted_square(equations: &dyn Equations, r: &[f64]) -> f64 {
+    r.iter().enumerate().map(|(i, r)| equations.weight(i) * r * r).sum()
+}
+
+fn check_finite(v: &[f64]) -> Result<(), SolveError> {
+    match v.iter().position(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(dof) => Err(SolveError::NotFinite { dof: Some(dof) }),
+    }
+}
+
+/// The eight entries of largest size, largest first.
+fn largest(v: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..v.len()).collect();
+    order.sort_by(|&a, &b| v[b].abs().total_cmp(&v[a].abs()));
+    order.truncate(8);
+    order
+}
+
+/// max |vᵢ|.
+pub fn max_norm(v: &[f64]) -> f64 {
+    v.iter().fold(0.0, |m, x| m.max(x.abs()))
+}
+
+/// Σ aᵢ bᵢ.
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).fold(0.0, |m, (a, b)| m.max((a - b).abs()))
+}
