@@ -1,0 +1,307 @@
+//! Sparse Cholesky factorisation A = L Lᵀ with an analysis that is made once per pattern.
+//!
+//! faer's supernodal kernels (measured as fast as PARDISO, LINALG.md) behind an order of our own. The numbers are
+//! factorised in place: after the first factorisation of a pattern no memory is asked for. faer's kernels give the
+//! same bits sequentially and with rayon; the sequential ones are used, since two threads gained little.
+
+use crate::block::BlockMatrix;
+use crate::ordering::{Ordering, order_dofs};
+use crate::pattern::BlockPattern;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::perm::PermRef;
+use faer::sparse::linalg::cholesky::{
+    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering,
+    factorize_symbolic_cholesky,
+};
+use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
+use faer::{Conj, MatMut, Par, Side};
+use std::fmt;
+use std::sync::Arc;
+
+/// How the dense kernels are run; `Par::rayon(k)` gives the same bits.
+const PARALLELISM: Par = Par::Seq;
+
+/// A matrix that has no Cholesky factor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotPositiveDefinite {
+    /// The degree of freedom (3 · node + axis) at which it showed.
+    pub dof: usize,
+    /// Whether the matrix itself was finite; if not, `dof` is one whose column holds an infinity or a NaN.
+    pub finite: bool,
+}
+
+impl fmt::Display for NotPositiveDefinite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (node, axis) = (self.dof / 3, ["x", "y", "z"][self.dof % 3]);
+        if self.finite {
+            write!(f, "the matrix is not positive definite: no positive pivot at node {node}, {axis}")
+        } else {
+            write!(f, "the matrix is not finite: see node {node}, {axis}")
+        }
+    }
+}
+
+impl std::error::Error for NotPositiveDefinite {}
+
+/// What depends on the pattern alone.
+struct Analysis {
+    /// The pattern as it was given, to recognise it again.
+    base: Arc<BlockPattern>,
+    /// `base` with the couplings beyond it that have been seen.
+    union: Arc<BlockPattern>,
+    /// The position in `union` of every block of `base`; empty if they are the same.
+    place: Vec<u32>,
+    /// `order[new] = old`, of dofs.
+    order: Vec<usize>,
+    matrix: SymbolicSparseColMat<usize>,
+    symbolic: SymbolicCholesky<usize>,
+    factor_memory: MemBuffer,
+}
+
+impl Analysis {
+    fn new(base: &Arc<BlockPattern>, couplings: &[(u32, u32)], ordering: Ordering) -> Analysis {
+        let (union, place) = if couplings.is_empty() {
+            (base.clone(), Vec::new())
+        } else {
+            let union = base.with_couplings(couplings);
+            let place = (0..base.n())
+                .flat_map(|j| base.column(j).iter().map(move |&i| (i as usize, j)))
+                .map(|(i, j)| union.position(i, j).expect("the union holds all of the base") as u32)
+                .collect();
+            (Arc::new(union), place)
+        };
+        let n = 3 * union.n();
+        let (mut col_ptr, mut rows) = (Vec::with_capacity(n + 1), Vec::with_capacity(9 * union.len() - n));
+        col_ptr.push(0);
+        for j in 0..union.n() {
+            for c in 0..3 {
+                rows.extend((c..3).map(|r| 3 * j + r));
+                rows.extend(union.column(j)[1..].iter().flat_map(|&i| (0..3).map(move |r| 3 * i as usize + r)));
+                col_ptr.push(rows.len());
+            }
+        }
+        let matrix = SymbolicSparseColMat::<usize>::new_checked(n, n, col_ptr, None, rows);
+        let order = order_dofs(&union, ordering);
+        let mut inverse = vec![0; n];
+        for (new, &old) in order.iter().enumerate() {
+            inverse[old] = new;
+        }
+        let custom = SymmetricOrdering::Custom(PermRef::new_checked(&order, &inverse, n));
+        let symbolic =
+            factorize_symbolic_cholesky(matrix.as_ref(), Side::Lower, custom, CholeskySymbolicParams::default())
+                .expect("the analysis of a factor fails only where memory ends");
+        let scratch = symbolic.factorize_numeric_llt_scratch::<f64>(PARALLELISM, Default::default());
+        let factor_memory = MemBuffer::new(scratch);
+        Analysis { base: base.clone(), union, place, order, matrix, symbolic, factor_memory }
+    }
+
+    /// Writes the lower triangle of `a` into the values of the scalar pattern.
+    fn fill(&self, a: &BlockMatrix, values: &mut [f64]) {
+        if !self.place.is_empty() {
+            values.fill(0.0);
+        }
+        let union = &self.union;
+        let mut put = |j: usize, p: usize, block: &[f64; 9]| {
+            let first = union.diagonal_position(j);
+            // Scalars before node j: 9 per block, but 6 per diagonal one.
+            let base = 9 * first - 3 * j;
+            let below = 3 * (union.diagonal_position(j + 1) - first - 1);
+            let column = [base, base + 3 + below, base + 5 + 2 * below];
+            if p == first {
+                for c in 0..3 {
+                    for r in c..3 {
+                        values[column[c] + r - c] = block[3 * r + c];
+                    }
+                }
+            } else {
+                let k = 3 * (p - first - 1);
+                for c in 0..3 {
+                    for r in 0..3 {
+                        values[column[c] + 3 - c + k + r] = block[3 * r + c];
+                    }
+                }
+            }
+        };
+        for j in 0..self.base.n() {
+            for p in self.base.diagonal_position(j)..self.base.diagonal_position(j + 1) {
+                let to = if self.place.is_empty() { p } else { self.place[p] as usize };
+                put(j, to, &a.values()[p]);
+            }
+        }
+        for (&(i, j), block) in a.extra() {
+            let p = union.position(i as usize, j as usize).expect("extra couplings are part of the analysis");
+            put(j as usize, p, block);
+        }
+    }
+}
+
+/// A Cholesky factorisation that can be renewed in place.
+///
+/// Couplings outside the pattern (contact) are made part of the analysis when they first appear and stay part of it,
+/// so that a contact that flickers is analysed once. What has been seen can be asked for and given to a new
+/// factorisation ([`couplings`](Self::couplings), [`with_couplings`](Self::with_couplings)): the order of
+/// elimination, and with it the last bits of a solution, depend on it, and a restart must repeat them.
+#[derive(Default)]
+pub struct Cholesky {
+    ordering: Ordering,
+    seen: Vec<(u32, u32)>,
+    analysis: Option<Analysis>,
+    values: Vec<f64>,
+    factor: Vec<f64>,
+    factored: bool,
+    solve_memory: Option<(usize, MemBuffer)>,
+    analyses: usize,
+    factorizations: usize,
+}
+
+impl Cholesky {
+    /// Nothing analysed, nothing factorised.
+    pub fn new() -> Cholesky {
+        Cholesky::default()
+    }
+
+    /// As [`new`](Self::new), with a choice of elimination order.
+    pub fn with_ordering(ordering: Ordering) -> Cholesky {
+        Cholesky { ordering, ..Cholesky::default() }
+    }
+
+    /// As [`new`](Self::new), with couplings (i, j) to be part of every analysis from the first.
+    pub fn with_couplings(couplings: &[(u32, u32)]) -> Cholesky {
+        let mut seen: Vec<_> = couplings.iter().map(|&(i, j)| (i.max(j), i.min(j))).filter(|c| c.0 != c.1).collect();
+        seen.sort_unstable_by_key(|&(i, j)| (j, i));
+        seen.dedup();
+        Cholesky { seen, ..Cholesky::default() }
+    }
+
+    /// The couplings (i, j), i > j, outside the pattern that have been seen so far.
+    pub fn couplings(&self) -> &[(u32, u32)] {
+        &self.seen
+    }
+
+    /// Factorises A. On an error the factor of before is lost.
+    pub fn factor(&mut self, a: &BlockMatrix) -> Result<(), NotPositiveDefinite> {
+        self.factored = false;
+        if let Some(dof) = first_non_finite(a) {
+            return Err(NotPositiveDefinite { dof, finite: false });
+        }
+        if a.dofs() == 0 {
+            self.analysis = None;
+            return Ok(());
+        }
+        self.analyse(a);
+        let analysis = self.analysis.as_mut().expect("made by analyse");
+        analysis.fill(a, &mut self.values);
+        let matrix = SparseColMatRef::new(analysis.matrix.as_ref(), &self.values);
+        let stack = MemStack::new(&mut analysis.factor_memory);
+        let (symbolic, params) = (&analysis.symbolic, Default::default());
+        self.factorizations += 1;
+        symbolic
+            .factorize_numeric_llt(&mut self.factor, matrix, Side::Lower, Default::default(), PARALLELISM, stack, params)
+            .map_err(|error| {
+                let faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot { index } = error;
+                NotPositiveDefinite { dof: analysis.order[index.min(analysis.order.len() - 1)], finite: true }
+            })?;
+        self.factored = true;
+        Ok(())
+    }
+
+    /// Makes sure that the analysis covers A.
+    fn analyse(&mut self, a: &BlockMatrix) {
+        let known = self.analysis.as_ref().is_some_and(|analysis| {
+            let same = Arc::ptr_eq(&analysis.base, a.pattern()) || analysis.base == *a.pattern();
+            same && a.extra().keys().all(|&(i, j)| analysis.union.position(i as usize, j as usize).is_some())
+        });
+        if known {
+            return;
+        }
+        let n = a.pattern().n() as u32;
+        self.seen.extend(a.extra().keys());
+        self.seen.retain(|c| c.0 < n);
+        self.seen.sort_unstable_by_key(|&(i, j)| (j, i));
+        self.seen.dedup();
+        let outside = |c: &(u32, u32)| a.pattern().position(c.0 as usize, c.1 as usize).is_none();
+        let couplings: Vec<_> = self.seen.iter().copied().filter(outside).collect();
+        self.analysis = None; // its memory first
+        let analysis = Analysis::new(a.pattern(), &couplings, self.ordering);
+        self.values.clear();
+        self.values.resize(analysis.matrix.row_idx().len(), 0.0);
+        self.factor.clear();
+        self.factor.resize(analysis.symbolic.len_val(), 0.0);
+        self.solve_memory = None;
+        self.analysis = Some(analysis);
+        self.analyses += 1;
+    }
+
+    /// x ← A⁻¹ x.
+    ///
+    /// # Panics
+    /// If nothing is factorised, or the length is not that of the matrix.
+    pub fn solve(&mut self, x: &mut [f64]) {
+        self.solve_many(x, 1);
+    }
+
+    /// X ← A⁻¹ X for so many columns, one after the other in `x`. Ten cost about twice one.
+    ///
+    /// # Panics
+    /// If nothing is factorised, or the length is not that of the matrix times `columns`.
+    pub fn solve_many(&mut self, x: &mut [f64], columns: usize) {
+        if x.is_empty() {
+            return;
+        }
+        let analysis = self.analysis.as_ref().filter(|_| self.factored).expect("solve needs a factorisation");
+        let n = analysis.order.len();
+        assert_eq!(x.len(), n * columns, "{columns} columns of {n} numbers are needed");
+        if self.solve_memory.as_ref().is_none_or(|(most, _)| *most < columns) {
+            let scratch = analysis.symbolic.solve_in_place_scratch::<f64>(columns, PARALLELISM);
+            self.solve_memory = Some((columns, MemBuffer::new(scratch)));
+        }
+        let memory = &mut self.solve_memory.as_mut().expect("just made").1;
+        LltRef::new(&analysis.symbolic, &self.factor).solve_in_place_with_conj(
+            Conj::No,
+            MatMut::from_column_major_slice_mut(x, n, columns),
+            PARALLELISM,
+            MemStack::new(memory),
+        );
+    }
+
+    /// How often a pattern was analysed.
+    pub fn analyses(&self) -> usize {
+        self.analyses
+    }
+
+    /// How often numbers were factorised, failures included.
+    pub fn factorizations(&self) -> usize {
+        self.factorizations
+    }
+
+    /// Numbers stored for the factor.
+    pub fn nonzeros(&self) -> usize {
+        self.analysis.as_ref().map_or(0, |analysis| analysis.symbolic.len_val())
+    }
+
+    /// Multiplications and additions of one factorisation: Σ over columns of (their length)².
+    pub fn flops_estimate(&self) -> f64 {
+        self.analysis.as_ref().map_or(0.0, |analysis| match analysis.symbolic.raw() {
+            SymbolicCholeskyRaw::Simplicial(l) => {
+                l.col_ptr().windows(2).map(|p| ((p[1] - p[0]) as f64).powi(2)).sum()
+            }
+            SymbolicCholeskyRaw::Supernodal(l) => (0..l.n_supernodes())
+                .map(|s| {
+                    let columns = l.supernode_end()[s] - l.supernode_begin()[s];
+                    let below = l.col_ptr_for_row_idx()[s + 1] - l.col_ptr_for_row_idx()[s];
+                    (1..=columns).map(|c| ((c + below) as f64).powi(2)).sum::<f64>()
+                })
+                .sum(),
+        })
+    }
+}
+
+/// A dof whose column holds a number that is not finite.
+fn first_non_finite(a: &BlockMatrix) -> Option<usize> {
+    if a.is_finite() {
+        return None;
+    }
+    let lower = a.to_scalar_lower_csc();
+    let at = lower.values.iter().position(|v| !v.is_finite())?;
+    Some(lower.col_ptr.partition_point(|&p| p <= at) - 1)
+}

@@ -1,0 +1,72 @@
+//! Products with a symmetric block matrix of which only the lower triangle is stored.
+
+use crate::block::BlockMatrix;
+
+/// a ← a + B x.
+#[inline(always)]
+fn add_product(a: &mut [f64; 3], b: &[f64; 9], x: &[f64; 3]) {
+    for r in 0..3 {
+        a[r] += b[3 * r] * x[0] + b[3 * r + 1] * x[1] + b[3 * r + 2] * x[2];
+    }
+}
+
+/// a ← a + Bᵀ x.
+#[inline(always)]
+fn add_transposed_product(a: &mut [f64; 3], b: &[f64; 9], x: &[f64; 3]) {
+    for c in 0..3 {
+        a[c] += b[c] * x[0] + b[3 + c] * x[1] + b[6 + c] * x[2];
+    }
+}
+
+/// y ← A x, reading every block once for both triangles.
+///
+/// Column after column: by the time column j is reached, node j has received all of the columns before it.
+pub(crate) fn mul_vec(a: &BlockMatrix, x: &[f64], y: &mut [f64]) {
+    assert!(x.len() == a.dofs() && y.len() == a.dofs(), "vectors must have one number per dof");
+    let x = x.as_chunks::<3>().0;
+    let y = y.as_chunks_mut::<3>().0;
+    y.fill([0.0; 3]);
+    let (pattern, values) = (a.pattern(), a.values());
+    for j in 0..pattern.n() {
+        let first = pattern.diagonal_position(j);
+        let xj = x[j];
+        let mut yj = y[j];
+        add_product(&mut yj, &values[first], &xj);
+        let column = pattern.column(j);
+        for (&i, block) in column[1..].iter().zip(&values[first + 1..first + column.len()]) {
+            let i = i as usize;
+            add_product(&mut y[i], block, &xj);
+            add_transposed_product(&mut yj, block, &x[i]);
+        }
+        y[j] = yj;
+    }
+    for (&(i, j), block) in a.extra() {
+        add_product(&mut y[i as usize], block, &x[j as usize]);
+        add_transposed_product(&mut y[j as usize], block, &x[i as usize]);
+    }
+}
+
+/// xᵀ A x without a vector for A x.
+pub(crate) fn quadratic_form(a: &BlockMatrix, x: &[f64]) -> f64 {
+    assert_eq!(x.len(), a.dofs(), "the vector must have one number per dof");
+    let x = x.as_chunks::<3>().0;
+    let dot = |u: &[f64; 3], v: &[f64; 3]| u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
+    let (pattern, values) = (a.pattern(), a.values());
+    let mut sum = 0.0;
+    for j in 0..pattern.n() {
+        let first = pattern.diagonal_position(j);
+        let mut diagonal = [0.0; 3];
+        add_product(&mut diagonal, &values[first], &x[j]);
+        let mut below = [0.0; 3];
+        for (k, &i) in pattern.column(j).iter().enumerate().skip(1) {
+            add_transposed_product(&mut below, &values[first + k], &x[i as usize]);
+        }
+        sum += dot(&diagonal, &x[j]) + 2.0 * dot(&below, &x[j]);
+    }
+    for (&(i, j), block) in a.extra() {
+        let mut below = [0.0; 3];
+        add_transposed_product(&mut below, block, &x[i as usize]);
+        sum += 2.0 * dot(&below, &x[j as usize]);
+    }
+    sum
+}

@@ -1,0 +1,105 @@
+//! The one place where threads live.
+//!
+//! Results are identical to the bit for any number of threads. That is kept by construction: work is cut into
+//! chunks whose borders depend on the data alone, every chunk is computed by one thread with the same instructions,
+//! and partial results are combined in the order of the chunks. Floating-point addition is not associative, so a
+//! reduction tree shaped by the scheduler (what `rayon`'s own `sum` does) would not repeat.
+//!
+//! With one thread, or one chunk, nothing here touches the pool or the heap.
+
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Threads in use; 0 until the first question or [`set_threads`].
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// The pool for more than one thread, made when first needed and replaced when the count changes.
+static POOL: RwLock<Option<Arc<rayon::ThreadPool>>> = RwLock::new(None);
+
+/// Uses `n` threads from now on; 0 means all cores.
+///
+/// Work already under way finishes on the pool it started with.
+pub fn set_threads(n: usize) {
+    let n = if n == 0 { cores() } else { n };
+    // The count is written under the lock, so that no pool of another size can be put in its place.
+    let mut pool = POOL.write().unwrap_or_else(PoisonError::into_inner);
+    COUNT.store(n, Ordering::Release);
+    if pool.as_ref().is_some_and(|p| p.current_num_threads() != n) {
+        *pool = None;
+    }
+}
+
+/// The number of threads in use.
+pub fn threads() -> usize {
+    match COUNT.load(Ordering::Acquire) {
+        0 => {
+            let n = cores();
+            // A `set_threads` that came first wins.
+            let _ = COUNT.compare_exchange(0, n, Ordering::AcqRel, Ordering::Acquire);
+            COUNT.load(Ordering::Acquire)
+        }
+        n => n,
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+/// The pool, or none if one thread is asked for or the system gives no more threads (then the caller runs alone:
+/// slower, same bits).
+fn pool() -> Option<Arc<rayon::ThreadPool>> {
+    if threads() <= 1 {
+        return None;
+    }
+    if let Some(pool) = POOL.read().unwrap_or_else(PoisonError::into_inner).as_ref() {
+        return Some(pool.clone());
+    }
+    let mut slot = POOL.write().unwrap_or_else(PoisonError::into_inner);
+    let n = threads();
+    if slot.is_none() && n > 1 {
+        let built = rayon::ThreadPoolBuilder::new().num_threads(n).thread_name(|i| format!("lilyan-{i}")).build();
+        *slot = built.ok().map(Arc::new);
+    }
+    slot.clone()
+}
+
+/// Calls `f(index of the chunk, chunk)` for every `chunk` consecutive items of `data` (the last may be shorter).
+///
+/// # Panics
+/// If `chunk` is 0.
+pub fn par_chunks_mut<T: Send>(data: &mut [T], chunk: usize, f: impl Fn(usize, &mut [T]) + Sync) {
+    assert!(chunk > 0, "chunks must hold at least one item");
+    if data.len() > chunk
+        && let Some(pool) = pool()
+    {
+        pool.install(|| data.par_chunks_mut(chunk).enumerate().for_each(|(i, part)| f(i, part)));
+        return;
+    }
+    data.chunks_mut(chunk).enumerate().for_each(|(i, part)| f(i, part));
+}
+
+/// `[f(0), f(1), …, f(count − 1)]`, in this order. Each call should be worth a few microseconds.
+pub fn par_map<R: Send>(count: usize, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    if count > 1
+        && let Some(pool) = pool()
+    {
+        return pool.install(|| (0..count).into_par_iter().map(&f).collect());
+    }
+    (0..count).map(f).collect()
+}
+
+/// `Σ f(range)` over the ranges of `chunk` consecutive numbers that cut up `0..count`, added in their order.
+///
+/// # Panics
+/// If `chunk` is 0.
+pub fn sum_chunks(count: usize, chunk: usize, f: impl Fn(Range<usize>) -> f64 + Sync) -> f64 {
+    assert!(chunk > 0, "chunks must hold at least one item");
+    let chunks = count.div_ceil(chunk);
+    let part = |i: usize| f(i * chunk..count.min((i + 1) * chunk));
+    if chunks > 1 && threads() > 1 {
+        return par_map(chunks, part).into_iter().fold(0.0, |sum, p| sum + p);
+    }
+    (0..chunks).fold(0.0, |sum, i| sum + part(i))
+}

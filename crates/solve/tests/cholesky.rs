@@ -1,0 +1,231 @@
+//! The Cholesky factorisation: right answers, errors that name the right dof, and bits that repeat.
+
+mod common;
+use common::*;
+use lilyan_solve::{BlockMatrix, BlockPattern, Cholesky, Ordering};
+use std::sync::Arc;
+
+#[test]
+fn random_matrices_are_solved() {
+    for seed in 0..20 {
+        let mut random = Random(seed);
+        let n = 1 + random.below(150);
+        let count = random.below(3 * n);
+        let tets = random_tets(&mut random, n, count);
+        let a = random_spd(&mut random, n, &tets, 0.1);
+        for ordering in [Ordering::Automatic, Ordering::MinimumDegree, Ordering::NestedDissection] {
+            let mut cholesky = Cholesky::with_ordering(ordering);
+            cholesky.factor(&a).unwrap();
+            let b = random.vector(3 * n);
+            let mut x = b.clone();
+            cholesky.solve(&mut x);
+            assert!(residual(&a, &x, &b) < 1e-12);
+            let many: Vec<f64> = random.vector(3 * n * 5);
+            let mut y = many.clone();
+            cholesky.solve_many(&mut y, 5);
+            for c in 0..5 {
+                let part = c * 3 * n..(c + 1) * 3 * n;
+                assert!(residual(&a, &y[part.clone()], &many[part]) < 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mesh_beyond_the_switch_to_nested_dissection_is_solved() {
+    let (points, tets) = kuhn_box(12, 12, 12);
+    let (k, m) = elasticity(&points, &tets, 10.0, 1.0);
+    let mut a = m.clone();
+    a.add_scaled(1.0, &k);
+    let mut cholesky = Cholesky::new();
+    cholesky.factor(&a).unwrap();
+    let b = Random(1).vector(a.dofs());
+    let mut x = b.clone();
+    cholesky.solve(&mut x);
+    assert!(residual(&a, &x, &b) < 1e-12);
+}
+
+#[test]
+fn nested_dissection_needs_no_more_work_than_minimum_degree() {
+    let (points, tets) = kuhn_box(12, 12, 12);
+    let (_, mass) = elasticity(&points, &tets, 1.0, 1.0);
+    let work = |ordering| {
+        let mut cholesky = Cholesky::with_ordering(ordering);
+        cholesky.factor(&mass).unwrap();
+        (cholesky.flops_estimate(), cholesky.nonzeros())
+    };
+    let (dissection, degree) = (work(Ordering::NestedDissection), work(Ordering::MinimumDegree));
+    println!("12³ cells: (flops, nonzeros) dissection {dissection:?}, minimum degree {degree:?}");
+    assert!(dissection.0 <= degree.0);
+    assert_eq!(work(Ordering::Automatic), dissection);
+}
+
+#[test]
+fn extra_couplings_extend_the_analysis_and_stay() {
+    let mut random = Random(5);
+    let n = 200;
+    let tets = random_tets(&mut random, n, 150);
+    let plain = random_spd(&mut random, n, &tets, 5.0);
+    let mut cholesky = Cholesky::new();
+    cholesky.factor(&plain).unwrap();
+    cholesky.factor(&plain).unwrap();
+    assert_eq!((cholesky.analyses(), cholesky.factorizations()), (1, 2));
+    let solve = |cholesky: &mut Cholesky, a: &BlockMatrix| {
+        cholesky.factor(a).unwrap();
+        let b = Random(9).vector(3 * n);
+        let mut x = b.clone();
+        cholesky.solve(&mut x);
+        assert!(residual(a, &x, &b) < 1e-12);
+        x
+    };
+    let mut contact = plain.clone();
+    for _ in 0..30 {
+        let (i, j) = (random.below(n), random.below(n));
+        if i != j {
+            contact.add_block(i, j, &std::array::from_fn(|_| 0.3 * random.number()));
+        }
+    }
+    assert!(contact.extra().len() > 10);
+    let in_contact = solve(&mut cholesky, &contact);
+    assert_eq!(cholesky.analyses(), 2);
+    // gone, and back: known
+    solve(&mut cholesky, &plain);
+    assert_eq!(bits(&solve(&mut cholesky, &contact)), bits(&in_contact));
+    assert_eq!(cholesky.analyses(), 2);
+    // one more
+    let mut more = contact.clone();
+    let far = (0..n).find(|&i| i > 0 && contact.pattern().position(i, 0).is_none() && !contact.extra().contains_key(&(i as u32, 0)));
+    more.add_block(far.unwrap(), 0, &[0.1; 9]);
+    solve(&mut cholesky, &more);
+    assert_eq!(cholesky.analyses(), 3);
+    // a restart that is told what was seen repeats the bits
+    let last = solve(&mut cholesky, &plain);
+    let mut again = Cholesky::with_couplings(cholesky.couplings());
+    assert_eq!(bits(&solve(&mut again, &plain)), bits(&last));
+}
+
+#[test]
+fn equal_patterns_are_recognised_by_content() {
+    let mut random = Random(6);
+    let tets = random_tets(&mut random, 50, 40);
+    let a = random_spd(&mut random, 50, &tets, 1.0);
+    let b = random_spd(&mut random, 50, &tets, 1.0);
+    assert!(!Arc::ptr_eq(a.pattern(), b.pattern()));
+    let mut cholesky = Cholesky::new();
+    cholesky.factor(&a).unwrap();
+    cholesky.factor(&b).unwrap();
+    assert_eq!(cholesky.analyses(), 1);
+    let other = random_spd(&mut random, 60, &tets, 1.0);
+    cholesky.factor(&other).unwrap();
+    assert_eq!(cholesky.analyses(), 2);
+}
+
+#[test]
+fn renewed_and_fresh_factors_have_the_same_bits() {
+    let (points, tets) = kuhn_box(8, 8, 16);
+    let (k, m) = elasticity(&points, &tets, 5.0, 1.0);
+    let matrix = |h: f64| {
+        let mut a = m.clone();
+        a.add_scaled(h * h, &k);
+        a
+    };
+    let b = Random(2).vector(m.dofs());
+    let solve = |cholesky: &mut Cholesky, h| {
+        cholesky.factor(&matrix(h)).unwrap();
+        let mut x = b.clone();
+        cholesky.solve(&mut x);
+        bits(&x)
+    };
+    let mut renewed = Cholesky::new();
+    solve(&mut renewed, 0.5);
+    let mut indefinite = matrix(1.0);
+    indefinite.add_diagonal(&vec![-1.0; m.dofs()]);
+    assert!(renewed.factor(&indefinite).is_err());
+    assert_eq!(solve(&mut renewed, 2.0), solve(&mut Cholesky::new(), 2.0));
+}
+
+#[test]
+fn the_error_names_the_dof() {
+    // A diagonal matrix leaves no doubt which dof it is.
+    for (n, bad) in [(1, 2), (7, 4), (700, 1234)] {
+        let mut a = BlockMatrix::zeros(Arc::new(BlockPattern::from_cliques(n, std::iter::empty())));
+        let mut diagonal = vec![1.0; 3 * n];
+        for value in [0.0, -1.0] {
+            diagonal[bad] = value;
+            a.clear();
+            a.add_diagonal(&diagonal);
+            let error = Cholesky::new().factor(&a).unwrap_err();
+            assert_eq!((error.dof, error.finite), (bad, true));
+        }
+    }
+    // In a coupled one, only the bad dof has a negative diagonal, large enough that it fails at its own pivot.
+    let (points, tets) = kuhn_box(12, 12, 12);
+    let (k, mut a) = elasticity(&points, &tets, 5.0, 1.0);
+    a.add_scaled(1.0, &k);
+    for bad in [0, 17, 3000, a.dofs() - 1] {
+        let mut diagonal = vec![0.0; a.dofs()];
+        diagonal[bad] = -1e6;
+        let mut broken = a.clone();
+        broken.add_diagonal(&diagonal);
+        for ordering in [Ordering::MinimumDegree, Ordering::NestedDissection] {
+            let error = Cholesky::with_ordering(ordering).factor(&broken).unwrap_err();
+            assert_eq!(error.dof, bad, "{error}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_finite_is_an_error() {
+    let (points, tets) = kuhn_box(3, 3, 3);
+    let (_, m) = elasticity(&points, &tets, 5.0, 1.0);
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let mut a = m.clone();
+        let mut diagonal = vec![0.0; a.dofs()];
+        diagonal[13] = value;
+        a.add_diagonal(&diagonal);
+        let error = Cholesky::new().factor(&a).unwrap_err();
+        assert_eq!((error.dof, error.finite), (13, false));
+    }
+    // finite, but beyond what squares can hold
+    let mut a = m.clone();
+    a.scale(1e308);
+    let mut cholesky = Cholesky::new();
+    if cholesky.factor(&a).is_ok() {
+        let mut x = vec![1.0; a.dofs()];
+        cholesky.solve(&mut x);
+        assert!(x.iter().all(|v| v.is_finite()));
+    }
+}
+
+#[test]
+fn one_node_and_no_node() {
+    let mut a = BlockMatrix::zeros(Arc::new(BlockPattern::from_cliques(1, std::iter::empty())));
+    a.add_block(0, 0, &[4.0, 1.0, 0.0, 1.0, 3.0, 0.0, 0.0, 0.0, 2.0]);
+    let mut cholesky = Cholesky::new();
+    cholesky.factor(&a).unwrap();
+    let mut x = [5.0, 4.0, 2.0];
+    cholesky.solve(&mut x);
+    for v in x {
+        assert!((v - 1.0).abs() < 1e-15);
+    }
+    let nothing = BlockMatrix::zeros(Arc::new(BlockPattern::from_cliques(0, std::iter::empty())));
+    cholesky.factor(&nothing).unwrap();
+    cholesky.solve(&mut []);
+}
+
+#[test]
+fn held_dofs_keep_their_right_hand_side() {
+    let (points, tets) = kuhn_box(4, 4, 4);
+    let (mut k, _) = elasticity(&points, &tets, 5.0, 1.0);
+    let held: Vec<bool> = (0..k.dofs()).map(|d| points[d / 3][2] == 0.0).collect();
+    k.hold(&held);
+    let mut cholesky = Cholesky::new();
+    cholesky.factor(&k).unwrap();
+    let b = Random(3).vector(k.dofs());
+    let mut x = b.clone();
+    cholesky.solve(&mut x);
+    assert!(residual(&k, &x, &b) < 1e-12);
+    for d in 0..k.dofs() {
+        assert!(!held[d] || x[d] == b[d]);
+    }
+}
