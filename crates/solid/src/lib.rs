@@ -6,3 +6,4 @@
 pub mod materials;
 pub mod math;
 pub mod mesh;
+pub mod meshing;
