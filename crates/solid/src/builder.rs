@@ -118,9 +118,9 @@ impl ModelBuilder {
         self.densities.push((0..tets.len()).map(rho).collect());
         self.consistent |= body.consistent_mass;
         self.start.extend(body.start.as_ref().unwrap_or(&body.mesh.vertices).iter().flatten());
-        for (n, area) in body.mesh.surface_node_areas() {
-            self.surface.push((first as u32 + n, area));
-        }
+        let areas = body.mesh.surface().nodal_areas(&body.mesh.vertices);
+        let surface = areas.iter().enumerate().filter(|(_, area)| **area > 0.0);
+        self.surface.extend(surface.map(|(n, area)| ((first + n) as u32, *area)));
         if let Some(damping) = body.damping {
             self.dampings.push((self.bodies.len(), damping));
         }

@@ -8,6 +8,7 @@ pub mod elements;
 pub mod materials;
 pub mod math;
 pub mod mesh;
+pub mod meshing;
 mod model;
 pub mod potentials;
 

@@ -1,0 +1,37 @@
+//! Meshes from shapes and from surfaces.
+
+mod box_mesh;
+
+pub use box_mesh::box_mesh;
+
+use std::fmt;
+
+/// More tets than this are refused: about 20 GB of matrices.
+pub const MOST_TETS: usize = 50_000_000;
+
+/// Why a mesh could not be made, and what to do about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshingError(pub(crate) String);
+
+impl fmt::Display for MeshingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for MeshingError {}
+
+fn fail<T>(message: impl Into<String>) -> Result<T, MeshingError> {
+    Err(MeshingError(message.into()))
+}
+
+/// `value` if it is a positive finite length.
+fn positive(name: &str, value: f64) -> Result<f64, MeshingError> {
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        fail(format!(
+            "{name} is {value}: give a positive length in metres"
+        ))
+    }
+}
