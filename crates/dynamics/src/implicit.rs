@@ -144,10 +144,11 @@ impl<'a> ImplicitStep<'a> {
         if !finite || (minimizes && fallback < guess) {
             x.copy_from_slice(&still);
         }
+        let origin = self.q0;
         let solved = if minimizes {
-            minimize(self, x, self.q0, stopping, work)
+            minimize(self, x, origin, stopping, work)
         } else {
-            find_root(self, x, self.q0, stopping, work)
+            find_root(self, x, origin, stopping, work)
         };
         solved.map_err(|cause| StepError::Solve { cause, t: self.t0, h: self.h })
     }

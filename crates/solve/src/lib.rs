@@ -4,6 +4,8 @@
 
 pub mod block;
 pub mod cholesky;
+pub mod krylov;
+pub mod newton;
 mod ordering;
 mod pattern;
 mod product;

@@ -61,10 +61,12 @@ pub struct Stopping {
 }
 
 impl Stopping {
-    /// Corrections up to this size (maximum norm) are converged when the step moved by `motion`.
-    fn threshold(&self, motion: f64) -> f64 {
-        // 1e-4: a body at rest is followed to tolerance × 0.1 mm per metre; 32 ε: round-off.
-        self.tolerance * motion + (self.tolerance * 1e-4).max(32.0 * f64::EPSILON) * self.length
+    /// Corrections up to this size (maximum norm) are converged at `x` when the step began at `origin`.
+    fn threshold(&self, x: &[f64], origin: &[f64]) -> f64 {
+        // 1e-4: a body at rest is followed to tolerance × 0.1 mm per metre; 32 ε: round-off, of
+        // positions that may be far from the origin of coordinates.
+        let resolved = 32.0 * f64::EPSILON * self.length.max(max_norm(x));
+        self.tolerance * distance(x, origin) + (self.tolerance * 1e-4 * self.length).max(resolved)
     }
 }
 
@@ -214,7 +216,7 @@ pub fn minimize(
         check_finite(&work.direction)?;
         let correction = max_norm(&work.direction);
         report.corrections.push(correction);
-        let threshold = stopping.threshold(distance(x, origin));
+        let threshold = stopping.threshold(x, origin);
         let slope: f64 = dot(&work.gradient, &work.direction);
 
         let mut step = objective.max_step(x, &work.direction).min(1.0);
@@ -285,8 +287,7 @@ pub fn find_root(
         check_finite(&work.direction)?;
         let correction = max_norm(&work.direction);
         report.corrections.push(correction);
-        let threshold = stopping.threshold(distance(x, origin));
-        // The smallest correction that the arithmetic can resolve.
+        let threshold = stopping.threshold(x, origin);
         let converged = correction <= threshold;
 
         let mut step = equations.max_step(x, &work.direction).min(1.0);
