@@ -1,8 +1,38 @@
 //! Hyperelastic materials: one file each, written over [`Real`] so that one source serves scalars,
 //! SIMD lanes and complex-step tests.
 //!
-//! To add one: a new file with a `Density`, and its line in [`CATALOGUE`]. The catalogue feeds the
+//! To add one: a new file with a [`Density`], and its line in [`CATALOGUE`]. The catalogue feeds the
 //! scene file, `lilyan materials`, and the tests.
+//!
+//! Every ψ is 0 at rest and is summed from terms that are of second order there, so that its digits
+//! are not lost at small strain (ψ ~ ε² against terms ~ 1); see [`from_rest`].
+
+mod arap;
+mod catalogue;
+mod co_rotational;
+mod fixed_corotated;
+pub mod from_rest;
+mod given;
+pub mod isotropic;
+mod linear;
+mod mooney_rivlin;
+mod neo_hookean;
+mod neo_hookean_log;
+mod stable_neo_hookean;
+mod stiffness;
+mod stvk;
+
+pub use arap::Arap;
+pub use catalogue::{CATALOGUE, Entry, Material, entry, find, second_piola_of_C};
+pub use co_rotational::CoRotational;
+pub use fixed_corotated::FixedCorotated;
+pub use given::Given;
+pub use linear::Linear;
+pub use mooney_rivlin::MooneyRivlin;
+pub use neo_hookean::NeoHookean;
+pub use neo_hookean_log::NeoHookeanLog;
+pub use stable_neo_hookean::StableNeoHookean;
+pub use stvk::StVenantKirchhoff;
 
 use crate::math::{Mat3, Real};
 
@@ -26,8 +56,29 @@ pub struct Card {
     pub survives_inversion: bool,
     /// ψ and P are analytic in F, so that a complex step through them is exact.
     pub analytic: bool,
+    /// What the model is at small strain, for the E and nu that were given.
+    pub small_strain: SmallStrain,
     /// Key in references.bib.
     pub cite: &'static str,
+}
+
+/// The linear elasticity that a model becomes as the strain goes to 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SmallStrain {
+    /// That of the given E and nu.
+    Given,
+    /// Shear modulus as given, but λ = 0: Young's modulus 2G and Poisson's ratio 0.
+    ShearOnly,
+}
+
+impl SmallStrain {
+    /// (λ, G) of the small-strain response, Pa.
+    pub fn lame(self, given: &Given) -> (f64, f64) {
+        match self {
+            Self::Given => (given.lambda, given.mu),
+            Self::ShearOnly => (0.0, given.mu),
+        }
+    }
 }
 
 /// A constant that a model takes beside the moduli.
@@ -49,7 +100,7 @@ pub trait Density: Send + Sync + 'static {
     const CARD: Card;
     /// The model's own constants for the given moduli.
     fn constants(given: &Given) -> Result<Vec<f64>, String>;
-    /// ψ(F), J/m³; +∞ (or NaN, in lanes) where F is infeasible.
+    /// ψ(F), J/m³; +∞ where F is infeasible.
     fn energy<T: Real>(c: &[T], F: &Mat3<T>) -> T;
     /// P = ∂ψ/∂F, Pa.
     fn stress<T: Real>(c: &[T], F: &Mat3<T>) -> Mat3<T>;
@@ -57,21 +108,6 @@ pub trait Density: Send + Sync + 'static {
     fn hessian(c: &[f64], F: &Mat3) -> Mat9;
     /// ∂P/∂F with its negative eigenvalues set to 0.
     fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9;
-}
-
-/// Elastic constants as the user gave them, completed: lambda and mu always follow from E and nu.
-#[derive(Clone, Debug)]
-pub struct Given {
-    /// Young's modulus, Pa.
-    pub E: f64,
-    /// Poisson's ratio.
-    pub nu: f64,
-    /// Lamé's first, Pa.
-    pub lambda: f64,
-    /// Shear modulus G, Pa.
-    pub mu: f64,
-    /// Model-specific constants by name ([`Card::parameters`]); 21-constant stiffness as `C11`… .
-    pub extra: std::collections::BTreeMap<String, f64>,
 }
 
 /// The constants as an array, to be taken apart by name.

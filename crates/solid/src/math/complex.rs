@@ -1,4 +1,4 @@
-use super::{Mat3, Real};
+use super::{Mat3, Real, rotation};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// A complex number, for complex-step derivatives: f'(x) = Im f(x + iε)/ε with no subtraction and
@@ -86,22 +86,20 @@ impl Real for Complex {
         self.lift(s, 0.5 / s)
     }
     fn ln(self) -> Self {
-        self.lift(self.re.ln(), 1.0 / self.re)
+        self.lift(Real::ln(self.re), 1.0 / self.re)
     }
     fn cbrt(self) -> Self {
-        let c = self.re.cbrt();
+        let c = Real::cbrt(self.re);
         self.lift(c, 1.0 / (3.0 * c * c))
+    }
+    fn excess_over_ln(x: Self, u: Self) -> Self {
+        x.lift(f64::excess_over_ln(x.re, u.re), x.re / u.re)
     }
     fn select_positive(condition: Self, a: Self, b: Self) -> Self {
         if condition.re > 0.0 { a } else { b }
     }
-    /// Newton's iteration R ← ½(R + R⁻ᵀ) [higham1986]: it is analytic in F, so that the step passes
-    /// through. For det F > 0 only.
+    /// Analytic in F, so that the step passes through, for any F with σ₁ + σ₂ ≠ 0.
     fn rotation(f: &Mat3<Self>) -> Mat3<Self> {
-        let mut r = *f;
-        for _ in 0..60 {
-            r = (r + r.inverse().transpose()).scale(Self::new(0.5));
-        }
-        r
+        rotation::polar(f, 60).0
     }
 }

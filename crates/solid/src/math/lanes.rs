@@ -1,4 +1,4 @@
-use super::{Mat3, Real};
+use super::{Mat3, Real, elementary, rotation};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// How many elements one kernel call works on.
@@ -80,11 +80,15 @@ impl Real for Lanes {
     }
     #[inline(always)]
     fn ln(self) -> Self {
-        self.map(f64::ln)
+        self.map(elementary::ln)
     }
     #[inline(always)]
     fn cbrt(self) -> Self {
-        self.map(f64::cbrt)
+        self.map(elementary::cbrt)
+    }
+    #[inline(always)]
+    fn excess_over_ln(x: Self, u: Self) -> Self {
+        x.zip(u, elementary::excess_over_ln)
     }
     #[inline(always)]
     fn select_positive(condition: Self, a: Self, b: Self) -> Self {
@@ -94,17 +98,18 @@ impl Real for Lanes {
         }
         Self(out)
     }
+    #[inline(always)]
     fn rotation(f: &Mat3<Self>) -> Mat3<Self> {
-        let mut out = Mat3::<Self>::zero();
+        let (mut r, trust) = rotation::polar(f, rotation::ITERATIONS);
         for l in 0..LANES {
-            let r = f64::rotation(&f.lane(l));
-            for i in 0..3 {
-                for j in 0..3 {
-                    out[(i, j)].0[l] = r[(i, j)];
+            if !(trust.0[l] > 0.0) {
+                let exact = rotation::by_svd(&f.lane(l));
+                for k in 0..9 {
+                    r.0[k / 3][k % 3].0[l] = exact.0[k / 3][k % 3];
                 }
             }
         }
-        out
+        r
     }
 }
 

@@ -5,11 +5,18 @@
 //! the tests, which checks a stress to round-off).
 
 mod complex;
+mod eigen;
+mod elementary;
 mod lanes;
 mod mat3;
 mod real;
+mod rotation;
+mod svd;
 
 pub use complex::Complex;
+pub use eigen::{Square, eigen_symmetric, project_positive};
 pub use lanes::{LANES, Lanes};
 pub use mat3::{Mat3, Vec3};
 pub use real::Real;
+pub use rotation::solve_spin;
+pub use svd::Svd;

@@ -1,4 +1,4 @@
-use super::Mat3;
+use super::{Mat3, elementary, rotation};
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
@@ -24,24 +24,31 @@ pub trait Real:
     fn ln(self) -> Self;
     /// Real cube root.
     fn cbrt(self) -> Self;
+    /// x − ln u where u = 1 + x, to full relative accuracy also as x → 0 (where it is ½x²). The caller
+    /// gives both: x serves near u = 1, u elsewhere.
+    fn excess_over_ln(x: Self, u: Self) -> Self;
     /// `if condition > 0 { a } else { b }`, by the real part, lane by lane.
     fn select_positive(condition: Self, a: Self, b: Self) -> Self;
     /// Rotation nearest to `f`: the R of F = R S with det R = +1, also for an inverted `f`.
     fn rotation(f: &Mat3<Self>) -> Mat3<Self>;
 
     /// The constant 0.
+    #[inline(always)]
     fn zero() -> Self {
         Self::new(0.0)
     }
     /// The constant 1.
+    #[inline(always)]
     fn one() -> Self {
         Self::new(1.0)
     }
     /// `self * c` for a plain number.
+    #[inline(always)]
     fn scale(self, c: f64) -> Self {
         self * Self::new(c)
     }
     /// `self²`.
+    #[inline(always)]
     fn squared(self) -> Self {
         self * self
     }
@@ -58,21 +65,23 @@ impl Real for f64 {
     }
     #[inline(always)]
     fn ln(self) -> Self {
-        f64::ln(self)
+        elementary::ln(self)
     }
     #[inline(always)]
     fn cbrt(self) -> Self {
-        f64::cbrt(self)
+        elementary::cbrt(self)
+    }
+    #[inline(always)]
+    fn excess_over_ln(x: Self, u: Self) -> Self {
+        elementary::excess_over_ln(x, u)
     }
     #[inline(always)]
     fn select_positive(condition: Self, a: Self, b: Self) -> Self {
         if condition > 0.0 { a } else { b }
     }
+    #[inline(always)]
     fn rotation(f: &Mat3<Self>) -> Mat3<Self> {
-        let mut r = *f;
-        for _ in 0..60 {
-            r = (r + r.inverse().transpose()).scale(0.5);
-        }
-        r
+        let (r, trust) = rotation::polar(f, rotation::ITERATIONS);
+        if trust > 0.0 { r } else { rotation::by_svd(f) }
     }
 }

@@ -1,0 +1,105 @@
+use super::{
+    Arap, Card, CoRotational, Density, FixedCorotated, Given, Linear, Mat9, MooneyRivlin,
+    NeoHookean, NeoHookeanLog, StVenantKirchhoff, StableNeoHookean,
+};
+use crate::math::{Complex, Lanes, Mat3, Real};
+use std::marker::PhantomData;
+
+/// Every material, in the order of the documentation.
+pub static CATALOGUE: &[&dyn Material] = &[
+    entry::<Linear>(),
+    entry::<CoRotational>(),
+    entry::<StVenantKirchhoff>(),
+    entry::<NeoHookean>(),
+    entry::<NeoHookeanLog>(),
+    entry::<StableNeoHookean>(),
+    entry::<MooneyRivlin>(),
+    entry::<Arap>(),
+    entry::<FixedCorotated>(),
+];
+
+/// The material of that name.
+pub fn find(name: &str) -> Option<&'static dyn Material> {
+    CATALOGUE.iter().copied().find(|m| m.card().name == name)
+}
+
+/// A [`Density`] as an object. What is called once per element stays static, inside the batch
+/// kernels; these methods are for set-up, tests and one-off evaluations. The constants `c` are
+/// what [`Material::constants`] returned.
+pub trait Material: Send + Sync {
+    /// What it is and claims.
+    fn card(&self) -> &'static Card;
+    /// The model's own constants for the given moduli; refuses names it does not know.
+    fn constants(&self, given: &Given) -> Result<Vec<f64>, String>;
+    /// ψ(F), J/m³; +∞ where F is infeasible.
+    fn energy(&self, c: &[f64], F: &Mat3) -> f64;
+    /// P = ∂ψ/∂F, Pa.
+    fn stress(&self, c: &[f64], F: &Mat3) -> Mat3;
+    /// ∂P/∂F, Pa.
+    fn hessian(&self, c: &[f64], F: &Mat3) -> Mat9;
+    /// ∂P/∂F with its negative eigenvalues set to 0.
+    fn hessian_projected(&self, c: &[f64], F: &Mat3) -> Mat9;
+    /// ψ for a complex step.
+    fn energy_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Complex;
+    /// P for a complex step.
+    fn stress_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Mat3<Complex>;
+    /// ψ of eight elements.
+    fn energy_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Lanes;
+    /// P of eight elements.
+    fn stress_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Mat3<Lanes>;
+}
+
+/// The object made from a density type; it holds nothing.
+pub struct Entry<D>(PhantomData<fn() -> D>);
+
+/// The catalogue line of a density.
+pub const fn entry<D: Density>() -> &'static dyn Material {
+    const { &Entry::<D>(PhantomData) }
+}
+
+impl<D: Density> Material for Entry<D> {
+    fn card(&self) -> &'static Card {
+        const { &D::CARD }
+    }
+    fn constants(&self, given: &Given) -> Result<Vec<f64>, String> {
+        given.check_names(&D::CARD)?;
+        D::constants(given)
+    }
+    fn energy(&self, c: &[f64], F: &Mat3) -> f64 {
+        D::energy(c, F)
+    }
+    fn stress(&self, c: &[f64], F: &Mat3) -> Mat3 {
+        D::stress(c, F)
+    }
+    fn hessian(&self, c: &[f64], F: &Mat3) -> Mat9 {
+        D::hessian(c, F)
+    }
+    fn hessian_projected(&self, c: &[f64], F: &Mat3) -> Mat9 {
+        D::hessian_projected(c, F)
+    }
+    fn energy_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Complex {
+        D::energy(&splat(c), F)
+    }
+    fn stress_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Mat3<Complex> {
+        D::stress(&splat(c), F)
+    }
+    fn energy_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Lanes {
+        D::energy(&splat(c), F)
+    }
+    fn stress_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Mat3<Lanes> {
+        D::stress(&splat(c), F)
+    }
+}
+
+fn splat<T: Real>(c: &[f64]) -> Vec<T> {
+    c.iter().map(|&x| T::new(x)).collect()
+}
+
+/// (ψ, S) as functions of C = FᵀF for a frame-indifferent model, with S = 2 ∂ψ/∂C the second
+/// Piola–Kirchhoff stress: F may be any root of C, and with F = U = √C, S = U⁻¹ P(U). For the
+/// energy–momentum step, which averages C and not F. C must be symmetric positive definite.
+pub fn second_piola_of_C(material: &dyn Material, c: &[f64], C: &Mat3) -> (f64, Mat3) {
+    let U = C.sqrt_symmetric();
+    let S = U.inverse() * material.stress(c, &U);
+    (material.energy(c, &U), S.symmetric_part())
+}

@@ -1,0 +1,63 @@
+//! Linear elasticity, ψ = ½ ε : C : ε with ε = ½(F + Fᵀ) − I.
+//!
+//! P = C : ε, ∂P/∂F = C on symmetric parts: constant and, for a positive definite C, positive
+//! semidefinite with the three rotations as null space, so that nothing is ever projected. Not frame
+//! indifferent: only for small rotations. Isotropic (λ, μ) by default, or any 21 constants, which
+//! numerical coarsening returns. [gurtin1981]
+
+use super::{Card, Density, Given, Mat9, SmallStrain, stiffness};
+use crate::math::{Mat3, Real};
+
+/// The `linear` model; constants as in `stiffness`.
+pub struct Linear;
+
+impl Density for Linear {
+    const CARD: Card = Card {
+        name: "linear",
+        summary: "linear elasticity: small strains and small rotations; anisotropic if asked",
+        formula: "1/2 e:C:e, e = sym(F) - I",
+        parameters: stiffness::PARAMETERS,
+        frame_indifferent: false,
+        survives_inversion: true,
+        analytic: true,
+        small_strain: SmallStrain::Given,
+        cite: "gurtin1981",
+    };
+
+    fn constants(given: &Given) -> Result<Vec<f64>, String> {
+        stiffness::constants(given)
+    }
+
+    #[inline(always)]
+    fn energy<T: Real>(c: &[T], F: &Mat3<T>) -> T {
+        let e = strain(F);
+        e.dot(&stiffness::apply(c, &e)).scale(0.5)
+    }
+
+    #[inline(always)]
+    fn stress<T: Real>(c: &[T], F: &Mat3<T>) -> Mat3<T> {
+        stiffness::apply(c, &strain(F))
+    }
+
+    fn hessian(c: &[f64], _F: &Mat3) -> Mat9 {
+        let mut K = [[0.0; 9]; 9];
+        for b in 0..9 {
+            let mut dF = Mat3::zero();
+            dF.0[b / 3][b % 3] = 1.0;
+            let dP = stiffness::apply(c, &dF.symmetric_part());
+            for a in 0..9 {
+                K[a][b] = dP.0[a / 3][a % 3];
+            }
+        }
+        K
+    }
+
+    fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
+        Self::hessian(c, F)
+    }
+}
+
+#[inline(always)]
+fn strain<T: Real>(F: &Mat3<T>) -> Mat3<T> {
+    (*F - Mat3::identity()).symmetric_part()
+}

@@ -1,0 +1,68 @@
+//! Saint-Venant–Kirchhoff, ψ = μ E:E + ½λ tr²E with the Green strain E = ½(FᵀF − I).
+//!
+//! P = F(2μE + λ tr(E) I). In the invariants of `isotropic`, ψ = ¼μ(Q − 2I + 3) + ⅛λ(I − 3)².
+//! Softens in compression and passes through inversion
+//! without resistance (ψ is even in each σ): for moderate compression only. [bonet2008]
+
+use super::from_rest::green_strain;
+use super::isotropic::{self, Derivatives, Invariants, Isotropic};
+use super::{Card, Density, Given, Mat9, SmallStrain, constants};
+use crate::math::{Mat3, Real};
+
+/// The `stvk` model; constants λ, μ.
+pub struct StVenantKirchhoff;
+
+impl Density for StVenantKirchhoff {
+    const CARD: Card = Card {
+        name: "stvk",
+        summary: "Saint-Venant-Kirchhoff: large rotations, moderate strains; weak in compression",
+        formula: "mu E:E + lambda/2 tr(E)^2, E = (F^T F - I)/2",
+        parameters: &[],
+        frame_indifferent: true,
+        survives_inversion: true,
+        analytic: true,
+        small_strain: SmallStrain::Given,
+        cite: "bonet2008",
+    };
+
+    fn constants(given: &Given) -> Result<Vec<f64>, String> {
+        Ok(vec![given.lambda, given.mu])
+    }
+
+    #[inline(always)]
+    fn energy<T: Real>(c: &[T], F: &Mat3<T>) -> T {
+        let [lambda, mu] = constants(c);
+        let E = green_strain(F);
+        mu * E.dot(&E) + (lambda * E.trace().squared()).scale(0.5)
+    }
+
+    #[inline(always)]
+    fn stress<T: Real>(c: &[T], F: &Mat3<T>) -> Mat3<T> {
+        let [lambda, mu] = constants(c);
+        let E = green_strain(F);
+        let p = lambda * E.trace();
+        *F * (E.scale(mu + mu) + Mat3::diagonal([p, p, p]))
+    }
+
+    fn hessian(c: &[f64], F: &Mat3) -> Mat9 {
+        isotropic::hessian::<Self>(c, F)
+    }
+
+    fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
+        isotropic::hessian_projected::<Self>(c, F)
+    }
+}
+
+impl Isotropic for StVenantKirchhoff {
+    const ROTATION: bool = false;
+
+    fn derivatives(c: &[f64], at: &Invariants) -> Derivatives {
+        let [lambda, mu] = constants(c);
+        Derivatives {
+            I: -0.5 * mu + 0.25 * lambda * (at.I - 3.0),
+            Q: 0.25 * mu,
+            II: 0.25 * lambda,
+            ..Default::default()
+        }
+    }
+}

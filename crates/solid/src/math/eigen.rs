@@ -1,0 +1,145 @@
+use super::{Mat3, Vec3};
+
+/// Symmetric N×N matrix as rows.
+pub type Square<const N: usize> = [[f64; N]; N];
+
+/// Eigenvalues λ and eigenvectors of a symmetric matrix, by cyclic Jacobi rotations: A = Σ λₖ eₖeₖᵀ
+/// with `vectors[k]` = eₖ. Unsorted; for N up to a dozen. Only the mean of A and Aᵀ matters.
+/// Same input, same bits.
+pub fn eigen_symmetric<const N: usize>(a: &Square<N>) -> ([f64; N], Square<N>) {
+    let mut m = [[0.0; N]; N];
+    let mut e = [[0.0; N]; N];
+    for i in 0..N {
+        e[i][i] = 1.0;
+        for j in 0..N {
+            m[i][j] = 0.5 * (a[i][j] + a[j][i]);
+        }
+    }
+    let total: f64 = m.iter().flatten().map(|x| x * x).sum();
+    for _sweep in 0..40 {
+        let mut off = 0.0;
+        for i in 0..N {
+            for j in 0..i {
+                off += m[i][j] * m[i][j];
+            }
+        }
+        // Below the square of the round-off that the rotations themselves leave behind.
+        if !(off > 1e-36 * total) {
+            break;
+        }
+        for p in 0..N {
+            for q in p + 1..N {
+                rotate(&mut m, &mut e, p, q);
+            }
+        }
+    }
+    let mut lambda = [0.0; N];
+    for k in 0..N {
+        lambda[k] = m[k][k];
+    }
+    (lambda, e)
+}
+
+/// The rotation in the plane (p, q) that makes m[p][q] vanish.
+fn rotate<const N: usize>(m: &mut Square<N>, e: &mut Square<N>, p: usize, q: usize) {
+    if m[p][q] == 0.0 {
+        return;
+    }
+    let theta = (m[q][q] - m[p][p]) / (2.0 * m[p][q]);
+    let t = if theta < 0.0 { -1.0 } else { 1.0 } / (theta.abs() + theta.hypot(1.0));
+    let c = 1.0 / t.hypot(1.0);
+    let s = t * c;
+    let shift = t * m[p][q];
+    m[p][p] -= shift;
+    m[q][q] += shift;
+    (m[p][q], m[q][p]) = (0.0, 0.0);
+    for k in (0..N).filter(|&k| k != p && k != q) {
+        let (x, y) = (m[k][p], m[k][q]);
+        (m[k][p], m[k][q]) = (c * x - s * y, s * x + c * y);
+        (m[p][k], m[q][k]) = (m[k][p], m[k][q]);
+    }
+    for k in 0..N {
+        let (x, y) = (e[p][k], e[q][k]);
+        (e[p][k], e[q][k]) = (c * x - s * y, s * x + c * y);
+    }
+}
+
+/// The matrix with its negative eigenvalues set to 0; itself, to the bit, if it has none.
+pub fn project_positive<const N: usize>(a: &Square<N>) -> Square<N> {
+    let (lambda, e) = eigen_symmetric(a);
+    let mut out = *a;
+    for k in (0..N).filter(|&k| lambda[k] < 0.0) {
+        for i in 0..N {
+            for j in 0..N {
+                out[i][j] -= lambda[k] * e[k][i] * e[k][j];
+            }
+        }
+    }
+    out
+}
+
+impl Mat3 {
+    /// Eigenvalues, and eigenvectors as the columns of an orthogonal matrix, of a symmetric matrix.
+    pub fn eigen_symmetric(&self) -> (Vec3, Self) {
+        let (lambda, e) = eigen_symmetric(&self.0);
+        (lambda, Self(e).transpose())
+    }
+
+    /// √C of a symmetric positive semidefinite C, symmetric.
+    pub fn sqrt_symmetric(&self) -> Self {
+        let (lambda, e) = self.eigen_symmetric();
+        let root = (e * Self::diagonal(lambda.map(|l| l.max(0.0).sqrt()))).mul_transpose(&e);
+        root.symmetric_part()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<const N: usize>(seed: u64) {
+        let mut state = seed;
+        let mut a = [[0.0; N]; N];
+        for i in 0..N {
+            for j in 0..=i {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                a[i][j] = (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
+                a[j][i] = a[i][j];
+            }
+        }
+        let (lambda, e) = eigen_symmetric(&a);
+        let positive = project_positive(&a);
+        for i in 0..N {
+            for j in 0..N {
+                let sum = |f: &dyn Fn(f64) -> f64| -> f64 {
+                    (0..N).map(|k| f(lambda[k]) * e[k][i] * e[k][j]).sum()
+                };
+                let identity = f64::from(u8::from(i == j));
+                assert!((sum(&|l| l) - a[i][j]).abs() < 1e-14);
+                assert!((sum(&|_| 1.0) - identity).abs() < 1e-14);
+                assert!((sum(&|l| l.max(0.0)) - positive[i][j]).abs() < 1e-14);
+            }
+        }
+    }
+
+    #[test]
+    fn recomposes() {
+        for seed in 0..20 {
+            check::<3>(seed);
+            check::<9>(seed);
+            check::<12>(seed);
+        }
+    }
+
+    #[test]
+    fn square_root() {
+        let g = Mat3([[1.0, 0.2, -0.3], [0.5, 1.5, 0.1], [0.0, -0.7, 0.4]]);
+        let c = g.transpose_mul(&g);
+        let u = c.sqrt_symmetric();
+        let e = u * u - c;
+        assert!(e.dot(&e).sqrt() < 1e-14);
+        assert_eq!(Mat3::identity().sqrt_symmetric(), Mat3::identity());
+    }
+}
