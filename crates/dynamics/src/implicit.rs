@@ -150,7 +150,11 @@ impl<'a> ImplicitStep<'a> {
         } else {
             find_root(self, x, origin, stopping, work)
         };
-        solved.map_err(|cause| StepError::Solve { cause, t: self.t0, h: self.h })
+        solved.map_err(|cause| StepError::Solve {
+            cause,
+            t: self.t0,
+            h: self.h,
+        })
     }
 
     fn forcing_at(&mut self, x: &[f64]) {
@@ -159,19 +163,17 @@ impl<'a> ImplicitStep<'a> {
         }
         self.forcing.fill(0.0);
         match self.forces {
-            ForceRule::Between => self.system.forces_between(
-                self.t0,
-                self.h,
-                self.q0,
-                &self.end,
-                &mut self.forcing,
-            ),
+            ForceRule::Between => {
+                self.system
+                    .forces_between(self.t0, self.h, self.q0, &self.end, &mut self.forcing)
+            }
             ForceRule::AtEnd => {
                 for i in 0..x.len() {
                     self.scratch[i] = (self.end[i] - self.q0[i]) / self.h;
                 }
                 let t1 = self.t0 + self.h;
-                self.system.forces(t1, &self.end, &self.scratch, &mut self.forcing);
+                self.system
+                    .forces(t1, &self.end, &self.scratch, &mut self.forcing);
             }
         }
     }
@@ -202,7 +204,8 @@ impl<'a> ImplicitStep<'a> {
                 (Some(m), 0.5)
             }
         };
-        self.system.hessian(self.time, at.as_deref().unwrap_or(x), curvature, a);
+        self.system
+            .hessian(self.time, at.as_deref().unwrap_or(x), curvature, a);
         a.scale(self.weight * share);
         if self.system.has_forces() {
             let mut d = BlockMatrix::zeros(self.system.pattern().clone());
@@ -221,7 +224,10 @@ impl Objective for ImplicitStep<'_> {
         let kinetic = 0.5 * dot(&d, &self.scratch);
         let push = dot(self.impulse, &d);
         let potential = self.weight * self.system.energy(self.time, x);
-        (kinetic - push + potential, kinetic + push.abs() + potential.abs())
+        (
+            kinetic - push + potential,
+            kinetic + push.abs() + potential.abs(),
+        )
     }
 
     fn gradient(&mut self, x: &[f64], g: &mut [f64]) {
@@ -299,7 +305,8 @@ impl Solver {
         if !self.work.as_ref().is_some_and(|w| w.fits(system.pattern())) {
             self.work = None;
         }
-        self.work.get_or_insert_with(|| Workspace::new(system.pattern().clone()))
+        self.work
+            .get_or_insert_with(|| Workspace::new(system.pattern().clone()))
     }
 
     /// Solves a step.
@@ -321,6 +328,9 @@ impl Solver {
 
 impl From<SolveReport> for Integrating {
     fn from(r: SolveReport) -> Self {
-        Self { newton_iterations: r.iterations, linear_iterations: r.linear_iterations }
+        Self {
+            newton_iterations: r.iterations,
+            linear_iterations: r.linear_iterations,
+        }
     }
 }

@@ -83,7 +83,10 @@ impl<S: System> Simulation<S> {
     /// Kinetic energy and potential energy by kind, J.
     pub fn energies(&self) -> (f64, EnergyParts) {
         let kinetic = self.state.kinetic(&self.system);
-        (kinetic, self.system.energy_parts(self.state.t, &self.state.q))
+        (
+            kinetic,
+            self.system.energy_parts(self.state.t, &self.state.q),
+        )
     }
 
     /// Kinetic plus potential energy, J.
@@ -152,8 +155,9 @@ impl<S: System> Simulation<S> {
             system.held(after.t, &mut held);
             let mut kick = vec![0.0; n];
             system.mass().solve(&held, &impulse, &mut kick);
-            let taken: f64 =
-                (0..n).map(|i| impulse[i] * (after.v[i] - 0.5 * kick[i])).sum();
+            let taken: f64 = (0..n)
+                .map(|i| impulse[i] * (after.v[i] - 0.5 * kick[i]))
+                .sum();
             self.ledger.dissipated_physical -= taken;
         }
         if system.has_load() {
@@ -164,7 +168,12 @@ impl<S: System> Simulation<S> {
         if system.held_moves() {
             let mut held = vec![false; n];
             system.held(after.t, &mut held);
-            let q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
+            let q: Vec<f64> = after
+                .q
+                .iter()
+                .zip(&before.q)
+                .map(|(a, b)| 0.5 * (a + b))
+                .collect();
             let mut gradient = vec![0.0; n];
             system.gradient(middle, &q, &mut gradient);
             self.ledger.work_external += (0..n)

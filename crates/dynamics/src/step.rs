@@ -47,7 +47,9 @@ impl StepError {
     pub fn culprits(&self) -> Vec<usize> {
         match self {
             Self::Solve { cause, .. } => match cause {
-                SolveError::NotFinite { dof: Some(dof) } | SolveError::Singular { dof } => vec![*dof],
+                SolveError::NotFinite { dof: Some(dof) } | SolveError::Singular { dof } => {
+                    vec![*dof]
+                }
                 SolveError::LineSearch { worst, .. } | SolveError::Iterations { worst, .. } => {
                     worst.clone()
                 }

@@ -98,33 +98,51 @@ impl ModelBuilder {
     /// Adds a body; returns its global nodes. The error names the material constant at fault.
     pub fn body(&mut self, body: BodyInput) -> Result<std::ops::Range<usize>, String> {
         let first = self.node_masses.len();
-        let sets = |each: &dyn Fn(&Given) -> Result<Vec<f64>, String>| -> Result<Constants, String> {
-            if let [one] = body.given.as_slice() {
-                return Ok(Constants::uniform(each(one)?));
-            }
-            let all: Result<Vec<Vec<f64>>, String> = body.given.iter().map(each).collect();
-            Ok(Constants::per_tet(&all?))
-        };
+        let sets =
+            |each: &dyn Fn(&Given) -> Result<Vec<f64>, String>| -> Result<Constants, String> {
+                if let [one] = body.given.as_slice() {
+                    return Ok(Constants::uniform(each(one)?));
+                }
+                let all: Result<Vec<Vec<f64>>, String> = body.given.iter().map(each).collect();
+                Ok(Constants::per_tet(&all?))
+            };
         let tets = Tets::new(
             &body.mesh,
             first,
-            body.material.kernel(),
+            body.material,
             sets(&|g| body.material.constants(g))?,
             sets(&|g| Ok(vec![g.mu, g.lambda]))?,
         );
-        let rho = |e: usize| if body.rho.len() == 1 { body.rho[0] } else { body.rho[e] };
-        self.node_masses.resize(first + body.mesh.vertices.len(), 0.0);
+        let rho = |e: usize| {
+            if body.rho.len() == 1 {
+                body.rho[0]
+            } else {
+                body.rho[e]
+            }
+        };
+        self.node_masses
+            .resize(first + body.mesh.vertices.len(), 0.0);
         tets.add_lumped_mass(rho, &mut self.node_masses);
         self.densities.push((0..tets.len()).map(rho).collect());
         self.consistent |= body.consistent_mass;
-        self.start.extend(body.start.as_ref().unwrap_or(&body.mesh.vertices).iter().flatten());
+        self.start.extend(
+            body.start
+                .as_ref()
+                .unwrap_or(&body.mesh.vertices)
+                .iter()
+                .flatten(),
+        );
         let areas = body.mesh.surface().nodal_areas(&body.mesh.vertices);
         let surface = areas.iter().enumerate().filter(|(_, area)| **area > 0.0);
-        self.surface.extend(surface.map(|(n, area)| ((first + n) as u32, *area)));
+        self.surface
+            .extend(surface.map(|(n, area)| ((first + n) as u32, *area)));
         if let Some(damping) = body.damping {
             self.dampings.push((self.bodies.len(), damping));
         }
-        self.bodies.push(Body { name: body.name, tets: Arc::new(tets) });
+        self.bodies.push(Body {
+            name: body.name,
+            tets: Arc::new(tets),
+        });
         Ok(first..self.node_masses.len())
     }
 
@@ -181,13 +199,24 @@ impl ModelBuilder {
             potentials.push(Box::new(Elastic(body.tets.clone())));
         }
         if let Some(acceleration) = self.gravity {
-            potentials.push(Box::new(Gravity { acceleration, masses: node_masses.to_vec() }));
+            potentials.push(Box::new(Gravity {
+                acceleration,
+                masses: node_masses.to_vec(),
+            }));
         }
         if let Some((strength, at)) = self.monopole {
-            potentials.push(Box::new(Monopole { strength, at, masses: node_masses.to_vec() }));
+            potentials.push(Box::new(Monopole {
+                strength,
+                at,
+                masses: node_masses.to_vec(),
+            }));
         }
         for (shape, stiffness) in self.obstacles {
-            potentials.push(Box::new(Obstacle { shape, stiffness, nodes: self.surface.clone() }));
+            potentials.push(Box::new(Obstacle {
+                shape,
+                stiffness,
+                nodes: self.surface.clone(),
+            }));
         }
         potentials.extend(self.others);
         let dampings = self
@@ -197,12 +226,17 @@ impl ModelBuilder {
                 let tets = self.bodies[body].tets.clone();
                 match spec {
                     DampingSpec::Viscous { time } => Box::new(Viscous { tets, time }),
-                    DampingSpec::Kharevych { time, implicit } => {
-                        Box::new(Kharevych { tets, time, implicit })
-                    }
-                    DampingSpec::Rayleigh { alpha, beta } => {
-                        Box::new(Rayleigh { tets, masses: node_masses.clone(), alpha, beta })
-                    }
+                    DampingSpec::Kharevych { time, implicit } => Box::new(Kharevych {
+                        tets,
+                        time,
+                        implicit,
+                    }),
+                    DampingSpec::Rayleigh { alpha, beta } => Box::new(Rayleigh {
+                        tets,
+                        masses: node_masses.clone(),
+                        alpha,
+                        beta,
+                    }),
                 }
             })
             .collect();

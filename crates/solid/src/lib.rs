@@ -3,6 +3,7 @@
 //! A solid becomes a [`lilyan_dynamics::System`]; nothing here knows of files or of integrators.
 #![allow(non_snake_case)] // kernels keep the paper's letters: F, P, C, J
 
+mod builder;
 pub mod damping;
 pub mod elements;
 pub mod materials;
@@ -12,4 +13,5 @@ pub mod meshing;
 mod model;
 pub mod potentials;
 
+pub use builder::{BodyInput, DampingSpec, ModelBuilder};
 pub use model::{Body, Load, Model, ModelParts, Motion, Pin};

@@ -22,7 +22,10 @@ fn add_transposed_product(a: &mut [f64; 3], b: &[f64; 9], x: &[f64; 3]) {
 ///
 /// Column after column: by the time column j is reached, node j has received all of the columns before it.
 pub(crate) fn mul_vec(a: &BlockMatrix, x: &[f64], y: &mut [f64]) {
-    assert!(x.len() == a.dofs() && y.len() == a.dofs(), "vectors must have one number per dof");
+    assert!(
+        x.len() == a.dofs() && y.len() == a.dofs(),
+        "vectors must have one number per dof"
+    );
     let x = x.as_chunks::<3>().0;
     let y = y.as_chunks_mut::<3>().0;
     y.fill([0.0; 3]);
@@ -33,7 +36,10 @@ pub(crate) fn mul_vec(a: &BlockMatrix, x: &[f64], y: &mut [f64]) {
         let mut yj = y[j];
         add_product(&mut yj, &values[first], &xj);
         let column = pattern.column(j);
-        for (&i, block) in column[1..].iter().zip(&values[first + 1..first + column.len()]) {
+        for (&i, block) in column[1..]
+            .iter()
+            .zip(&values[first + 1..first + column.len()])
+        {
             let i = i as usize;
             add_product(&mut y[i], block, &xj);
             add_transposed_product(&mut yj, block, &x[i]);

@@ -26,7 +26,10 @@ struct BackwardEuler {
 
 impl BackwardEuler {
     fn new(options: &Options) -> Self {
-        Self { solver: Solver::new(options, Method::Minimize), ends: Ends::default() }
+        Self {
+            solver: Solver::new(options, Method::Minimize),
+            ends: Ends::default(),
+        }
     }
 }
 

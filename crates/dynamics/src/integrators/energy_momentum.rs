@@ -21,7 +21,11 @@ pub(super) const ENTRY: Entry = Entry {
         OptionSpec {
             name: "tolerance",
             doc: "size of the last Newton correction relative to the motion in the step",
-            kind: Kind::Number { min: 1e-15, max: 0.5, default: 1e-9 },
+            kind: Kind::Number {
+                min: 1e-15,
+                max: 0.5,
+                default: 1e-9,
+            },
         },
         MAX_ITERATIONS,
     ],
@@ -36,7 +40,10 @@ struct EnergyMomentum {
 
 impl EnergyMomentum {
     fn new(options: &Options) -> Self {
-        Self { solver: Solver::new(options, Method::Root), ends: Ends::default() }
+        Self {
+            solver: Solver::new(options, Method::Root),
+            ends: Ends::default(),
+        }
     }
 }
 

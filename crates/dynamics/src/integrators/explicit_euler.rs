@@ -11,7 +11,11 @@ pub(super) const ENTRY: Entry = Entry {
     cite: "hairer2006",
     options: &[],
     variants: &[],
-    build: |_| Box::new(ExplicitEuler { ends: Ends::default() }),
+    build: |_| {
+        Box::new(ExplicitEuler {
+            ends: Ends::default(),
+        })
+    },
 };
 
 struct ExplicitEuler {
@@ -28,7 +32,15 @@ impl Integrator for ExplicitEuler {
         let n = state.q.len();
         self.ends.prepare(system, state, state.t + h);
         let (mut force, mut a) = (vec![0.0; n], vec![0.0; n]);
-        acceleration(system, &self.ends.mask, state.t, &state.q, &state.v, &mut force, &mut a);
+        acceleration(
+            system,
+            &self.ends.mask,
+            state.t,
+            &state.q,
+            &state.v,
+            &mut force,
+            &mut a,
+        );
         let mut q1: Vec<f64> = (0..n).map(|i| state.q[i] + h * state.v[i]).collect();
         let mut p1: Vec<f64> = (0..n).map(|i| state.p[i] + h * force[i]).collect();
         self.ends.finish(system, state, h, &mut q1, &mut p1)?;

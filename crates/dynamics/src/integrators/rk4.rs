@@ -11,7 +11,11 @@ pub(super) const ENTRY: Entry = Entry {
     cite: "hairer2006",
     options: &[],
     variants: &[],
-    build: |_| Box::new(Rk4 { ends: Ends::default() }),
+    build: |_| {
+        Box::new(Rk4 {
+            ends: Ends::default(),
+        })
+    },
 };
 
 struct Rk4 {
@@ -33,8 +37,9 @@ impl Integrator for Rk4 {
         let (mut force, mut a) = (vec![0.0; n], vec![0.0; n]);
         let (mut sum_v, mut sum_f) = (vec![0.0; n], vec![0.0; n]);
         // Stage times, and weights of the sums in sixths.
-        for (stage, (at, weight)) in
-            [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)].into_iter().enumerate()
+        for (stage, (at, weight)) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)]
+            .into_iter()
+            .enumerate()
         {
             if stage > 0 {
                 // `v` and `a` are still those of the stage before.

@@ -27,12 +27,18 @@ pub(super) const ENTRY: Entry = Entry {
         OptionSpec {
             name: "alpha",
             doc: "where in the step forces are taken; 0 and 1 are explicit, 0.5 second order",
-            kind: Kind::Number { min: 0.0, max: 1.0, default: 0.5 },
+            kind: Kind::Number {
+                min: 0.0,
+                max: 1.0,
+                default: 0.5,
+            },
         },
         OptionSpec {
             name: "solve",
             doc: "minimise the Lilyan, or find the root of its gradient",
-            kind: Kind::Word { choices: &["minimize", "root"] },
+            kind: Kind::Word {
+                choices: &["minimize", "root"],
+            },
         },
         OptionSpec {
             name: "reinject",
@@ -122,7 +128,12 @@ impl Variational {
         let impulse: Vec<f64> = state.p.iter().map(|p| alpha * h * p).collect();
         let mut v = state.v.clone();
         self.ends.mean_velocity(&state.q, h, &mut v);
-        let mut x: Vec<f64> = state.q.iter().zip(&v).map(|(q, v)| q + alpha * h * v).collect();
+        let mut x: Vec<f64> = state
+            .q
+            .iter()
+            .zip(&v)
+            .map(|(q, v)| q + alpha * h * v)
+            .collect();
         let time = state.t + alpha * h;
         let step = ImplicitStep::new(
             system,
@@ -144,8 +155,12 @@ impl Variational {
 
         let mut g = vec![0.0; n];
         system.gradient(time, &x, &mut g);
-        let mut q1: Vec<f64> =
-            state.q.iter().zip(&x).map(|(q, x)| q + (x - q) / alpha).collect();
+        let mut q1: Vec<f64> = state
+            .q
+            .iter()
+            .zip(&x)
+            .map(|(q, x)| q + (x - q) / alpha)
+            .collect();
         let mut f = vec![0.0; n];
         if system.has_forces() {
             system.forces_between(state.t, h, &state.q, &q1, &mut f);

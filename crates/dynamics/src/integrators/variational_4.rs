@@ -34,20 +34,41 @@ const INNER: &[OptionSpec] = &[
     OptionSpec {
         name: "alpha",
         doc: "",
-        kind: Kind::Number { min: 0.0, max: 1.0, default: 0.5 },
+        kind: Kind::Number {
+            min: 0.0,
+            max: 1.0,
+            default: 0.5,
+        },
     },
-    OptionSpec { name: "solve", doc: "", kind: Kind::Word { choices: &["minimize"] } },
-    OptionSpec { name: "reinject", doc: "", kind: Kind::Flag { default: true } },
+    OptionSpec {
+        name: "solve",
+        doc: "",
+        kind: Kind::Word {
+            choices: &["minimize"],
+        },
+    },
+    OptionSpec {
+        name: "reinject",
+        doc: "",
+        kind: Kind::Flag { default: true },
+    },
     TOLERANCE,
     MAX_ITERATIONS,
 ];
 
 impl Variational4 {
     fn new(options: &Options) -> Self {
-        let given: Vec<(String, Value)> =
-            options.iter().map(|(k, v)| (k.to_string(), v.clone())).collect();
-        let inner = Options::resolve(INNER, &given).expect("the options of this method are a subset");
-        Self { midpoint: Variational::new(&inner), work: None, ends: Ends::default() }
+        let given: Vec<(String, Value)> = options
+            .iter()
+            .map(|(k, v)| (k.to_string(), v.clone()))
+            .collect();
+        let inner =
+            Options::resolve(INNER, &given).expect("the options of this method are a subset");
+        Self {
+            midpoint: Variational::new(&inner),
+            work: None,
+            ends: Ends::default(),
+        }
     }
 
     /// Half a step of damping at fixed q: (M + ¼hD) Δv = −½h D v.
@@ -59,7 +80,9 @@ impl Variational4 {
         if !self.work.as_ref().is_some_and(|w| w.fits(system.pattern())) {
             self.work = None;
         }
-        let work = self.work.get_or_insert_with(|| Workspace::new(system.pattern().clone()));
+        let work = self
+            .work
+            .get_or_insert_with(|| Workspace::new(system.pattern().clone()));
         let a = work.matrix_mut();
         a.clear();
         system.damping(state.t, &state.q, a);
@@ -111,7 +134,11 @@ impl Integrator for Variational4 {
     }
 
     fn claims(&self) -> Claims {
-        Claims { order: 4, damped_order: 2, ..self.midpoint.claims() }
+        Claims {
+            order: 4,
+            damped_order: 2,
+            ..self.midpoint.claims()
+        }
     }
 }
 

@@ -35,7 +35,7 @@ impl Kharevych {
         for e in 0..tets.len() {
             let (F0, F1) = (tets.gradient_of(e, q0), tets.gradient_of(e, q1));
             let inverse = F0.inverse();
-            let P = tets.kernel().stress(tets.constants(e), &(F1 * inverse));
+            let P = tets.material().stress(tets.constants(e), &(F1 * inverse));
             tets.add_stress(e, &P.mul_transpose(&inverse).scale(c * F0.det()), out);
         }
     }

@@ -7,7 +7,8 @@
 
 use super::{Card, Damping};
 use crate::elements::Tets;
-use crate::math::{LANES, Lanes, Mat3, Real};
+use crate::elements::kernel::each_block;
+use crate::math::{Lanes, Mat3, Real};
 use lilyan_solve::BlockMatrix;
 use std::sync::Arc;
 
@@ -29,22 +30,19 @@ pub struct Viscous {
 impl Damping for Viscous {
     fn add_forces(&self, q: &[f64], v: &[f64], f: &mut [f64]) {
         self.tets.add_corner_forces(f, &|first, blocks, out| {
-            pulp::Arch::new().dispatch(
+            each_block(
+                first,
+                blocks,
+                self.tets.all_moduli(),
+                out,
                 #[inline(always)]
-                || {
-                    for (k, (block, out)) in blocks.iter().zip(out).enumerate() {
-                        let mut moduli = [Lanes([0.0; LANES]); 2];
-                        for lane in 0..LANES {
-                            let (mu, lambda) = self.tets.moduli((first + k) * LANES + lane);
-                            moduli[0].0[lane] = -2.0 * self.time * mu;
-                            moduli[1].0[lane] = -self.time * lambda;
-                        }
-                        let F = block.gradient_of(q);
-                        let rate = F.transpose_mul(&block.gradient_of(v)).symmetric_part();
-                        let S = rate.scale(moduli[0])
-                            + Mat3::<Lanes>::identity().scale(moduli[1] * rate.trace());
-                        *out = block.corner_forces(&(F * S));
-                    }
+                |block, moduli| {
+                    let (mu, lambda) = (moduli[0].scale(-self.time), moduli[1].scale(-self.time));
+                    let F = block.gradient_of(q);
+                    let rate = F.transpose_mul(&block.gradient_of(v)).symmetric_part();
+                    let S = rate.scale(mu.scale(2.0))
+                        + Mat3::<Lanes>::identity().scale(lambda * rate.trace());
+                    block.corner_forces(&(F * S))
                 },
             );
         });

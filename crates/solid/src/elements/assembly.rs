@@ -23,7 +23,13 @@ impl Tets {
         let run = |r: usize| -> f64 {
             let blocks = &self.blocks[r * RUN..((r + 1) * RUN).min(self.blocks.len())];
             let mut out = [Lanes([0.0; LANES]); RUN];
-            self.kernel.energies(r * RUN, blocks, &self.constants, q, &mut out[..blocks.len()]);
+            self.material.energies(
+                r * RUN,
+                blocks,
+                &self.constants,
+                q,
+                &mut out[..blocks.len()],
+            );
             let mut sum = 0.0;
             for (block, lanes) in blocks.iter().zip(&out) {
                 for lane in 0..LANES {
@@ -41,7 +47,7 @@ impl Tets {
     /// Adds the gradient of Σ vol ψ, N.
     pub fn add_gradient(&self, q: &[f64], g: &mut [f64]) {
         self.add_corner_forces(g, &|first, blocks, out| {
-            self.kernel.forces(first, blocks, &self.constants, q, out);
+            self.material.forces(first, blocks, &self.constants, q, out);
         });
     }
 
@@ -105,7 +111,11 @@ impl Tets {
     pub fn add_hessian(&self, q: &[f64], projected: bool, h: &mut BlockMatrix) {
         self.add_element_matrices(h, &|e| {
             let F = self.gradient_of(e, q);
-            self.kernel.hessian(self.constants(e), &F, projected)
+            let c = self.constants(e);
+            match projected {
+                true => self.material.hessian_projected(c, &F),
+                false => self.material.hessian(c, &F),
+            }
         });
     }
 
@@ -114,7 +124,7 @@ impl Tets {
         for e in 0..self.len() {
             let F = self.gradient_of(e, q);
             let rate = self.gradient_of(e, v);
-            let tangent = self.kernel.hessian(self.constants(e), &F, true);
+            let tangent = self.material.hessian_projected(self.constants(e), &F);
             let P = Mat3::from_fn(|i, j| {
                 let row = &tangent[3 * i + j];
                 c * (0..9).map(|k| row[k] * rate[(k / 3, k % 3)]).sum::<f64>()
@@ -144,7 +154,9 @@ impl Tets {
         tangent: &(dyn Fn(usize) -> Mat9 + Sync),
     ) {
         let pattern = h.pattern().clone();
-        let positions = self.positions.get_or_init(|| self.block_positions(&pattern));
+        let positions = self
+            .positions
+            .get_or_init(|| self.block_positions(&pattern));
         // The expensive part in parallel, the sums in element order by one thread.
         const SLAB: usize = 1 << 14;
         let mut matrices = vec![[[0.0; 9]; 10]; SLAB.min(self.len())];
@@ -185,8 +197,18 @@ impl Tets {
 }
 
 /// Local pairs of the ten lower blocks.
-const PAIRS: [(usize, usize); 10] =
-    [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2), (3, 3)];
+const PAIRS: [(usize, usize); 10] = [
+    (0, 0),
+    (1, 0),
+    (1, 1),
+    (2, 0),
+    (2, 1),
+    (2, 2),
+    (3, 0),
+    (3, 1),
+    (3, 2),
+    (3, 3),
+];
 
 fn transposed(m: &[f64; 9]) -> [f64; 9] {
     std::array::from_fn(|k| m[3 * (k % 3) + k / 3])

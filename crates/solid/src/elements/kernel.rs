@@ -3,9 +3,8 @@
 //! F = Dₛ Dₘ⁻¹ with Dₛ the current and Dₘ the rest edges from vertex 0. The gradient of vol ψ(F) at
 //! vertices 1, 2, 3 is the columns of vol P Dₘ⁻ᵀ, and minus their sum at vertex 0.
 
-use crate::materials::{Card, Density, Mat9};
-use crate::math::{LANES, Lanes, Mat3, Real};
-use std::marker::PhantomData;
+use crate::materials::Density;
+use crate::math::{LANES, Lanes, Mat3};
 
 /// Eight tets: vertex numbers, Dₘ⁻¹, volumes. A last block that is not full repeats its first tet with
 /// volume 0.
@@ -67,7 +66,11 @@ impl Constants {
     /// One set for all.
     pub fn uniform(values: Vec<f64>) -> Self {
         assert!(values.len() <= MAX_CONSTANTS);
-        Self { count: values.len(), uniform: true, values }
+        Self {
+            count: values.len(),
+            uniform: true,
+            values,
+        }
     }
 
     /// One set for each tet, all of the same length.
@@ -77,7 +80,11 @@ impl Constants {
         if sets.iter().all(|s| s == &sets[0]) {
             return Self::uniform(sets.first().cloned().unwrap_or_default());
         }
-        Self { count, uniform: false, values: sets.concat() }
+        Self {
+            count,
+            uniform: false,
+            values: sets.concat(),
+        }
     }
 
     /// The set of one tet.
@@ -103,97 +110,62 @@ impl Constants {
     }
 }
 
-/// A material as the elements call it: whole runs of blocks, and single tets.
-pub trait Kernel: Send + Sync {
-    /// The material's card.
-    fn card(&self) -> &'static Card;
-    /// vol ψ of the tets of `blocks`, the first of which is block number `first`.
-    fn energies(&self, first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [Lanes]);
-    /// Gradient of vol ψ at the corners.
-    fn forces(
-        &self,
-        first: usize,
-        blocks: &[Block],
-        c: &Constants,
-        q: &[f64],
-        out: &mut [[Lanes; 12]],
+/// vol ψ of the tets of `blocks`, the first of which is block number `first`.
+pub fn energies<D: Density>(
+    first: usize,
+    blocks: &[Block],
+    c: &Constants,
+    q: &[f64],
+    out: &mut [Lanes],
+) {
+    each_block(
+        first,
+        blocks,
+        c,
+        out,
+        #[inline(always)]
+        |block, constants| D::energy(constants, &block.gradient_of(q)) * block.volume,
     );
-    /// ψ of one F.
-    fn energy(&self, c: &[f64], F: &Mat3) -> f64;
-    /// P of one F.
-    fn stress(&self, c: &[f64], F: &Mat3) -> Mat3;
-    /// ∂P/∂F of one F, projected to positive semidefinite or not.
-    fn hessian(&self, c: &[f64], F: &Mat3, projected: bool) -> Mat9;
 }
 
-/// The kernel of a density.
-pub fn kernel_of<D: Density>() -> &'static dyn Kernel {
-    &Of::<D>(PhantomData)
+/// Gradient of vol ψ at the corners of the tets of `blocks`.
+pub fn forces<D: Density>(
+    first: usize,
+    blocks: &[Block],
+    c: &Constants,
+    q: &[f64],
+    out: &mut [[Lanes; 12]],
+) {
+    each_block(
+        first,
+        blocks,
+        c,
+        out,
+        #[inline(always)]
+        |block, constants| block.corner_forces(&D::stress(constants, &block.gradient_of(q))),
+    );
 }
 
-struct Of<D>(PhantomData<D>);
-
-impl<D: Density> Kernel for Of<D> {
-    fn card(&self) -> &'static Card {
-        &D::CARD
-    }
-
-    fn energies(
-        &self,
-        first: usize,
-        blocks: &[Block],
-        c: &Constants,
-        q: &[f64],
-        out: &mut [Lanes],
-    ) {
-        // Compiled once per processor level; the widest that this machine has is taken.
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                let mut constants = [Lanes([0.0; LANES]); MAX_CONSTANTS];
-                for (k, (block, out)) in blocks.iter().zip(out).enumerate() {
-                    if k == 0 || !c.uniform {
-                        c.lanes(first + k, &mut constants);
-                    }
-                    let F = block.gradient_of(q);
-                    *out = D::energy(&constants[..c.count], &F) * block.volume;
+/// Applies `f` to every block with its constants. Compiled once per processor level; the widest that
+/// this machine has is taken.
+#[inline(always)]
+pub(crate) fn each_block<T>(
+    first: usize,
+    blocks: &[Block],
+    c: &Constants,
+    out: &mut [T],
+    f: impl Fn(&Block, &[Lanes]) -> T,
+) {
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let mut constants = [Lanes([0.0; LANES]); MAX_CONSTANTS];
+            for (k, (block, out)) in blocks.iter().zip(out).enumerate() {
+                if k == 0 || !c.uniform {
+                    c.lanes(first + k, &mut constants);
                 }
-            },
-        );
-    }
-
-    fn forces(
-        &self,
-        first: usize,
-        blocks: &[Block],
-        c: &Constants,
-        q: &[f64],
-        out: &mut [[Lanes; 12]],
-    ) {
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                let mut constants = [Lanes([0.0; LANES]); MAX_CONSTANTS];
-                for (k, (block, out)) in blocks.iter().zip(out).enumerate() {
-                    if k == 0 || !c.uniform {
-                        c.lanes(first + k, &mut constants);
-                    }
-                    let F = block.gradient_of(q);
-                    *out = block.corner_forces(&D::stress(&constants[..c.count], &F));
-                }
-            },
-        );
-    }
-
-    fn energy(&self, c: &[f64], F: &Mat3) -> f64 {
-        D::energy(c, F)
-    }
-
-    fn stress(&self, c: &[f64], F: &Mat3) -> Mat3 {
-        D::stress(c, F)
-    }
-
-    fn hessian(&self, c: &[f64], F: &Mat3, projected: bool) -> Mat9 {
-        if projected { D::hessian_projected(c, F) } else { D::hessian(c, F) }
-    }
+                *out = f(block, &constants[..c.count]);
+            }
+        },
+    );
 }

@@ -1,6 +1,7 @@
 //! The linear tets of one body with one material model.
 
-use super::kernel::{Block, Constants, Kernel};
+use super::kernel::{Block, Constants};
+use crate::materials::Material;
 use crate::math::{LANES, Lanes, Mat3};
 use crate::mesh::TetMesh;
 use std::sync::OnceLock;
@@ -12,10 +13,10 @@ pub(super) const RUN: usize = 64;
 pub struct Tets {
     pub(super) blocks: Vec<Block>,
     count: usize,
-    pub(super) kernel: &'static dyn Kernel,
+    pub(super) material: &'static dyn Material,
     pub(super) constants: Constants,
     /// Shear modulus and Lamé's first of each tet, Pa: for viscosity.
-    moduli: Constants,
+    pub(super) moduli: Constants,
     /// First global node and number of nodes of the body.
     pub(super) nodes: std::ops::Range<usize>,
     /// Corners (12-component groups) at each node, in element order.
@@ -36,7 +37,7 @@ impl Tets {
     pub fn new(
         mesh: &TetMesh,
         first_node: usize,
-        kernel: &'static dyn Kernel,
+        material: &'static dyn Material,
         constants: Constants,
         moduli: Constants,
     ) -> Self {
@@ -74,7 +75,7 @@ impl Tets {
         Self {
             blocks,
             count: mesh.tets.len(),
-            kernel,
+            material,
             constants,
             moduli,
             nodes: first_node..first_node + mesh.vertices.len(),
@@ -94,8 +95,8 @@ impl Tets {
     }
 
     /// The material.
-    pub fn kernel(&self) -> &'static dyn Kernel {
-        self.kernel
+    pub fn material(&self) -> &'static dyn Material {
+        self.material
     }
 
     /// The global nodes of the body.
@@ -138,6 +139,11 @@ impl Tets {
         });
         let edge = |x: [f64; 3]| [x[0] - a[0], x[1] - a[1], x[2] - a[2]];
         Mat3::from_columns(edge(b), edge(c), edge(d)) * self.inverse(e)
+    }
+
+    /// (μ, λ) of all tets, Pa.
+    pub(crate) fn all_moduli(&self) -> &Constants {
+        &self.moduli
     }
 
     /// Vertex 4-cliques, for the pattern of the stiffness matrix.

@@ -2,6 +2,7 @@ use super::{
     Arap, Card, CoRotational, Density, FixedCorotated, Given, Linear, Mat9, MooneyRivlin,
     NeoHookean, NeoHookeanLog, StVenantKirchhoff, StableNeoHookean,
 };
+use crate::elements::kernel::{self, Block, Constants};
 use crate::math::{Complex, Lanes, Mat3, Real};
 use std::marker::PhantomData;
 
@@ -47,6 +48,17 @@ pub trait Material: Send + Sync {
     fn energy_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Lanes;
     /// P of eight elements.
     fn stress_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Mat3<Lanes>;
+    /// vol ψ of the tets of `blocks`, the first of which is block number `first`.
+    fn energies(&self, first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [Lanes]);
+    /// Gradient of vol ψ at the corners of the tets of `blocks`.
+    fn forces(
+        &self,
+        first: usize,
+        blocks: &[Block],
+        c: &Constants,
+        q: &[f64],
+        out: &mut [[Lanes; 12]],
+    );
 }
 
 /// The object made from a density type; it holds nothing.
@@ -88,6 +100,26 @@ impl<D: Density> Material for Entry<D> {
     }
     fn stress_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Mat3<Lanes> {
         D::stress(&splat(c), F)
+    }
+    fn energies(
+        &self,
+        first: usize,
+        blocks: &[Block],
+        c: &Constants,
+        q: &[f64],
+        out: &mut [Lanes],
+    ) {
+        kernel::energies::<D>(first, blocks, c, q, out);
+    }
+    fn forces(
+        &self,
+        first: usize,
+        blocks: &[Block],
+        c: &Constants,
+        q: &[f64],
+        out: &mut [[Lanes; 12]],
+    ) {
+        kernel::forces::<D>(first, blocks, c, q, out);
     }
 }
 

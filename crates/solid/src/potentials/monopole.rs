@@ -18,7 +18,11 @@ impl Monopole {
     fn arms<'a>(&'a self, q: &'a [f64]) -> impl Iterator<Item = ([f64; 3], f64, f64)> + 'a {
         q.chunks_exact(3).zip(&self.masses).map(|(x, m)| {
             let r = [x[0] - self.at[0], x[1] - self.at[1], x[2] - self.at[2]];
-            (r, (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]).sqrt(), self.strength * m)
+            (
+                r,
+                (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]).sqrt(),
+                self.strength * m,
+            )
         })
     }
 }
