@@ -8,6 +8,7 @@ use crate::block::BlockMatrix;
 use crate::ordering::{Ordering, order_dofs};
 use crate::pattern::BlockPattern;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::LltError;
 use faer::perm::PermRef;
 use faer::sparse::linalg::cholesky::{
     CholeskySymbolicParams, LltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering,
@@ -198,8 +199,10 @@ impl Cholesky {
         symbolic
             .factorize_numeric_llt(&mut self.factor, matrix, Side::Lower, Default::default(), PARALLELISM, stack, params)
             .map_err(|error| {
-                let faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot { index } = error;
-                NotPositiveDefinite { dof: analysis.order[index.min(analysis.order.len() - 1)], finite: true }
+                let LltError::NonPositivePivot { index } = error;
+                // faer 0.24 counts the pivots of its simplicial method from one, those of the supernodal from zero.
+                let one_based = matches!(symbolic.raw(), SymbolicCholeskyRaw::Simplicial(_));
+                NotPositiveDefinite { dof: analysis.order[index - usize::from(one_based)], finite: true }
             })?;
         self.factored = true;
         Ok(())

@@ -4,11 +4,19 @@
 
 pub mod block;
 pub mod cholesky;
+mod dense;
+pub mod eigen;
+pub mod krylov;
+mod lanczos;
+mod largest;
 mod ordering;
 mod pattern;
 mod product;
 pub mod threads;
+mod vector;
 
 pub use block::{BlockMatrix, BlockPattern, ScalarLowerCsc};
 pub use cholesky::{Cholesky, NotPositiveDefinite};
+pub use eigen::{EigenError, Modes, largest_eigenvalue, lowest_modes};
+pub use krylov::{KrylovReport, cg, gmres};
 pub use ordering::Ordering;
