@@ -8,6 +8,7 @@ use crate::block::BlockMatrix;
 use crate::ordering::{Ordering, order_dofs};
 use crate::pattern::BlockPattern;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::LltError;
 use faer::perm::PermRef;
 use faer::sparse::linalg::cholesky::{
     CholeskySymbolicParams, LltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering,
@@ -34,10 +35,7 @@ impl fmt::Display for NotPositiveDefinite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (node, axis) = (self.dof / 3, ["x", "y", "z"][self.dof % 3]);
         if self.finite {
-            write!(
-                f,
-                "the matrix is not positive definite: no positive pivot at node {node}, {axis}"
-            )
+            write!(f, "the matrix is not positive definite: no positive pivot at node {node}, {axis}")
         } else {
             write!(f, "the matrix is not finite: see node {node}, {axis}")
         }
@@ -69,28 +67,17 @@ impl Analysis {
             let union = base.with_couplings(couplings);
             let place = (0..base.n())
                 .flat_map(|j| base.column(j).iter().map(move |&i| (i as usize, j)))
-                .map(|(i, j)| {
-                    union
-                        .position(i, j)
-                        .expect("the union holds all of the base") as u32
-                })
+                .map(|(i, j)| union.position(i, j).expect("the union holds all of the base") as u32)
                 .collect();
             (Arc::new(union), place)
         };
         let n = 3 * union.n();
-        let (mut col_ptr, mut rows) = (
-            Vec::with_capacity(n + 1),
-            Vec::with_capacity(9 * union.len() - n),
-        );
+        let (mut col_ptr, mut rows) = (Vec::with_capacity(n + 1), Vec::with_capacity(9 * union.len() - n));
         col_ptr.push(0);
         for j in 0..union.n() {
             for c in 0..3 {
                 rows.extend((c..3).map(|r| 3 * j + r));
-                rows.extend(
-                    union.column(j)[1..]
-                        .iter()
-                        .flat_map(|&i| (0..3).map(move |r| 3 * i as usize + r)),
-                );
+                rows.extend(union.column(j)[1..].iter().flat_map(|&i| (0..3).map(move |r| 3 * i as usize + r)));
                 col_ptr.push(rows.len());
             }
         }
@@ -101,25 +88,12 @@ impl Analysis {
             inverse[old] = new;
         }
         let custom = SymmetricOrdering::Custom(PermRef::new_checked(&order, &inverse, n));
-        let symbolic = factorize_symbolic_cholesky(
-            matrix.as_ref(),
-            Side::Lower,
-            custom,
-            CholeskySymbolicParams::default(),
-        )
-        .expect("the analysis of a factor fails only where memory ends");
-        let scratch =
-            symbolic.factorize_numeric_llt_scratch::<f64>(PARALLELISM, Default::default());
+        let symbolic =
+            factorize_symbolic_cholesky(matrix.as_ref(), Side::Lower, custom, CholeskySymbolicParams::default())
+                .expect("the analysis of a factor fails only where memory ends");
+        let scratch = symbolic.factorize_numeric_llt_scratch::<f64>(PARALLELISM, Default::default());
         let factor_memory = MemBuffer::new(scratch);
-        Analysis {
-            base: base.clone(),
-            union,
-            place,
-            order,
-            matrix,
-            symbolic,
-            factor_memory,
-        }
+        Analysis { base: base.clone(), union, place, order, matrix, symbolic, factor_memory }
     }
 
     /// Writes the lower triangle of `a` into the values of the scalar pattern.
@@ -151,18 +125,12 @@ impl Analysis {
         };
         for j in 0..self.base.n() {
             for p in self.base.diagonal_position(j)..self.base.diagonal_position(j + 1) {
-                let to = if self.place.is_empty() {
-                    p
-                } else {
-                    self.place[p] as usize
-                };
+                let to = if self.place.is_empty() { p } else { self.place[p] as usize };
                 put(j, to, &a.values()[p]);
             }
         }
         for (&(i, j), block) in a.extra() {
-            let p = union
-                .position(i as usize, j as usize)
-                .expect("extra couplings are part of the analysis");
+            let p = union.position(i as usize, j as usize).expect("extra couplings are part of the analysis");
             put(j as usize, p, block);
         }
     }
@@ -195,25 +163,15 @@ impl Cholesky {
 
     /// As [`new`](Self::new), with a choice of elimination order.
     pub fn with_ordering(ordering: Ordering) -> Cholesky {
-        Cholesky {
-            ordering,
-            ..Cholesky::default()
-        }
+        Cholesky { ordering, ..Cholesky::default() }
     }
 
     /// As [`new`](Self::new), with couplings (i, j) to be part of every analysis from the first.
     pub fn with_couplings(couplings: &[(u32, u32)]) -> Cholesky {
-        let mut seen: Vec<_> = couplings
-            .iter()
-            .map(|&(i, j)| (i.max(j), i.min(j)))
-            .filter(|c| c.0 != c.1)
-            .collect();
+        let mut seen: Vec<_> = couplings.iter().map(|&(i, j)| (i.max(j), i.min(j))).filter(|c| c.0 != c.1).collect();
         seen.sort_unstable_by_key(|&(i, j)| (j, i));
         seen.dedup();
-        Cholesky {
-            seen,
-            ..Cholesky::default()
-        }
+        Cholesky { seen, ..Cholesky::default() }
     }
 
     /// The couplings (i, j), i > j, outside the pattern that have been seen so far.
@@ -239,22 +197,12 @@ impl Cholesky {
         let (symbolic, params) = (&analysis.symbolic, Default::default());
         self.factorizations += 1;
         symbolic
-            .factorize_numeric_llt(
-                &mut self.factor,
-                matrix,
-                Side::Lower,
-                Default::default(),
-                PARALLELISM,
-                stack,
-                params,
-            )
+            .factorize_numeric_llt(&mut self.factor, matrix, Side::Lower, Default::default(), PARALLELISM, stack, params)
             .map_err(|error| {
-                let faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot { index } =
-                    error;
-                NotPositiveDefinite {
-                    dof: analysis.order[index.min(analysis.order.len() - 1)],
-                    finite: true,
-                }
+                let LltError::NonPositivePivot { index } = error;
+                // faer 0.24 counts the pivots of its simplicial method from one, those of the supernodal from zero.
+                let one_based = matches!(symbolic.raw(), SymbolicCholeskyRaw::Simplicial(_));
+                NotPositiveDefinite { dof: analysis.order[index - usize::from(one_based)], finite: true }
             })?;
         self.factored = true;
         Ok(())
@@ -264,10 +212,7 @@ impl Cholesky {
     fn analyse(&mut self, a: &BlockMatrix) {
         let known = self.analysis.as_ref().is_some_and(|analysis| {
             let same = Arc::ptr_eq(&analysis.base, a.pattern()) || analysis.base == *a.pattern();
-            same && a
-                .extra()
-                .keys()
-                .all(|&(i, j)| analysis.union.position(i as usize, j as usize).is_some())
+            same && a.extra().keys().all(|&(i, j)| analysis.union.position(i as usize, j as usize).is_some())
         });
         if known {
             return;
@@ -306,25 +251,11 @@ impl Cholesky {
         if x.is_empty() {
             return;
         }
-        let analysis = self
-            .analysis
-            .as_ref()
-            .filter(|_| self.factored)
-            .expect("solve needs a factorisation");
+        let analysis = self.analysis.as_ref().filter(|_| self.factored).expect("solve needs a factorisation");
         let n = analysis.order.len();
-        assert_eq!(
-            x.len(),
-            n * columns,
-            "{columns} columns of {n} numbers are needed"
-        );
-        if self
-            .solve_memory
-            .as_ref()
-            .is_none_or(|(most, _)| *most < columns)
-        {
-            let scratch = analysis
-                .symbolic
-                .solve_in_place_scratch::<f64>(columns, PARALLELISM);
+        assert_eq!(x.len(), n * columns, "{columns} columns of {n} numbers are needed");
+        if self.solve_memory.as_ref().is_none_or(|(most, _)| *most < columns) {
+            let scratch = analysis.symbolic.solve_in_place_scratch::<f64>(columns, PARALLELISM);
             self.solve_memory = Some((columns, MemBuffer::new(scratch)));
         }
         let memory = &mut self.solve_memory.as_mut().expect("just made").1;
@@ -348,31 +279,23 @@ impl Cholesky {
 
     /// Numbers stored for the factor.
     pub fn nonzeros(&self) -> usize {
-        self.analysis
-            .as_ref()
-            .map_or(0, |analysis| analysis.symbolic.len_val())
+        self.analysis.as_ref().map_or(0, |analysis| analysis.symbolic.len_val())
     }
 
     /// Multiplications and additions of one factorisation: Σ over columns of (their length)².
     pub fn flops_estimate(&self) -> f64 {
-        self.analysis
-            .as_ref()
-            .map_or(0.0, |analysis| match analysis.symbolic.raw() {
-                SymbolicCholeskyRaw::Simplicial(l) => l
-                    .col_ptr()
-                    .windows(2)
-                    .map(|p| ((p[1] - p[0]) as f64).powi(2))
-                    .sum(),
-                SymbolicCholeskyRaw::Supernodal(l) => (0..l.n_supernodes())
-                    .map(|s| {
-                        let columns = l.supernode_end()[s] - l.supernode_begin()[s];
-                        let below = l.col_ptr_for_row_idx()[s + 1] - l.col_ptr_for_row_idx()[s];
-                        (1..=columns)
-                            .map(|c| ((c + below) as f64).powi(2))
-                            .sum::<f64>()
-                    })
-                    .sum(),
-            })
+        self.analysis.as_ref().map_or(0.0, |analysis| match analysis.symbolic.raw() {
+            SymbolicCholeskyRaw::Simplicial(l) => {
+                l.col_ptr().windows(2).map(|p| ((p[1] - p[0]) as f64).powi(2)).sum()
+            }
+            SymbolicCholeskyRaw::Supernodal(l) => (0..l.n_supernodes())
+                .map(|s| {
+                    let columns = l.supernode_end()[s] - l.supernode_begin()[s];
+                    let below = l.col_ptr_for_row_idx()[s + 1] - l.col_ptr_for_row_idx()[s];
+                    (1..=columns).map(|c| ((c + below) as f64).powi(2)).sum::<f64>()
+                })
+                .sum(),
+        })
     }
 }
 

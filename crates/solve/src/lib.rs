@@ -4,13 +4,20 @@
 
 pub mod block;
 pub mod cholesky;
+mod dense;
+pub mod eigen;
 pub mod krylov;
+mod lanczos;
+mod largest;
 pub mod newton;
 mod ordering;
 mod pattern;
 mod product;
 pub mod threads;
+mod vector;
 
 pub use block::{BlockMatrix, BlockPattern, ScalarLowerCsc};
 pub use cholesky::{Cholesky, NotPositiveDefinite};
+pub use eigen::{EigenError, Modes, largest_eigenvalue, lowest_modes};
+pub use krylov::{KrylovReport, cg, gmres};
 pub use ordering::Ordering;

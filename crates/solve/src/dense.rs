@@ -1,0 +1,42 @@
+//! Small dense problems inside the sparse ones.
+
+use faer::diag::DiagMut;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::{Mat, MatRef, Par};
+
+/// All eigenvalues, ascending, and the eigenvectors (columns) of a symmetric matrix given by its lower triangle.
+///
+/// faer's low-level call: its convenient one takes its threads from a global setting. `None` if it does not converge,
+/// which it does for finite numbers.
+pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+    let n = a.nrows();
+    let mut values = vec![0.0; n];
+    let mut vectors = Mat::zeros(n, n);
+    let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Default::default());
+    let mut memory = MemBuffer::new(scratch);
+    let diagonal = DiagMut::from_slice_mut(&mut values);
+    let stack = MemStack::new(&mut memory);
+    self_adjoint_evd(a, diagonal, Some(vectors.as_mut()), Par::Seq, stack, Default::default()).ok()?;
+    Some((values, vectors))
+}
+
+/// A B, one entry after the other.
+fn product(a: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
+    let dot = |i: usize, j: usize| (0..a.ncols()).fold(0.0, |sum, k| sum + a[(i, k)] * b[(k, j)]);
+    Mat::from_fn(a.nrows(), b.ncols(), dot)
+}
+
+/// All solutions of K y = λ M y, λ ascending, Yᵀ M Y = 1, for an M near the identity.
+///
+/// By M^−½, which changes vectors that are almost right the least (Löwdin 1950). `None` if M is not positive definite.
+pub(crate) fn generalized_eigen(k: &Mat<f64>, m: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+    let n = k.nrows();
+    let (d, q) = symmetric_eigen(m.as_ref())?;
+    if d.iter().any(|&d| d.is_nan() || d <= 0.0) {
+        return None;
+    }
+    let root = Mat::from_fn(n, n, |i, j| (0..n).fold(0.0, |sum, l| sum + q[(i, l)] * q[(j, l)] / d[l].sqrt()));
+    let (values, vectors) = symmetric_eigen(product(&product(&root, k), &root).as_ref())?;
+    Some((values, product(&root, &vectors)))
+}

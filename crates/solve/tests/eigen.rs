@@ -1,0 +1,150 @@
+//! Lowest and largest eigenvalues against dense solves.
+
+mod common;
+use common::*;
+use faer::{Mat, Side};
+use lilyan_solve::{BlockMatrix, EigenError, largest_eigenvalue, lowest_modes};
+
+/// All eigenvalues of the free part, by a dense Cholesky reduction.
+fn dense_values(k: &BlockMatrix, m: &BlockMatrix, held: &[bool]) -> Vec<f64> {
+    let free: Vec<usize> = (0..held.len()).filter(|&d| !held[d]).collect();
+    let (k, m) = (k.to_dense(), m.to_dense());
+    let part = |a: &Vec<Vec<f64>>| Mat::from_fn(free.len(), free.len(), |i, j| a[free[i]][free[j]]);
+    let mut c = part(&k);
+    let llt = part(&m).llt(Side::Lower).unwrap();
+    let l = llt.L();
+    l.solve_lower_triangular_in_place(c.as_mut());
+    let mut c = c.transpose().to_owned();
+    l.solve_lower_triangular_in_place(c.as_mut());
+    let c = (&c + c.transpose()) * faer::Scale(0.5);
+    c.self_adjoint_eigenvalues(Side::Lower).unwrap()
+}
+
+fn check(k: &BlockMatrix, m: &BlockMatrix, held: &[bool], count: usize) -> Vec<f64> {
+    let expected = dense_values(k, m, held);
+    let modes = lowest_modes(k, m, held, count, 1e-10).unwrap();
+    let (n, largest) = (held.len(), expected[expected.len() - 1].abs());
+    assert_eq!((modes.values.len(), modes.vectors.len(), modes.residuals.len()), (count, count, count));
+    for i in 0..count {
+        // Rounding in K limits any method to 1e-16 of the largest eigenvalue.
+        let error = (modes.values[i] - expected[i]).abs();
+        assert!(error <= 1e-10 * expected[i].abs() + 1e-14 * largest, "{i}: {} {}", modes.values[i], expected[i]);
+        assert!((0..n).all(|d| !held[d] || modes.vectors[i][d] == 0.0));
+    }
+    let mut mu = vec![0.0; n];
+    for i in 0..count {
+        m.mul_vec(&modes.vectors[i], &mut mu);
+        for j in 0..count {
+            let product: f64 = mu.iter().zip(&modes.vectors[j]).map(|(a, b)| a * b).sum();
+            assert!((product - f64::from(u8::from(i == j))).abs() < 1e-12, "{i} {j}: {product}");
+        }
+    }
+    println!("shift {:e}, residuals {:?}", modes.shift, modes.residuals);
+    modes.values
+}
+
+#[test]
+fn a_held_beam() {
+    let (points, tets) = kuhn_box(2, 3, 8);
+    let (k, m) = elasticity(&points, &tets, 1e5, 5e4);
+    let held: Vec<bool> = (0..k.dofs()).map(|d| points[d / 3][2] == 0.0).collect();
+    check(&k, &m, &held, 12);
+    // held dofs of one axis only, and one mode alone
+    let held: Vec<bool> = (0..k.dofs()).map(|d| points[d / 3][d % 3] == 0.0).collect();
+    check(&k, &m, &held, 1);
+}
+
+#[test]
+fn a_free_body_has_six_rigid_modes() {
+    let (points, tets) = kuhn_box(2, 3, 6);
+    let (k, m) = elasticity(&points, &tets, 1e5, 5e4);
+    let values = check(&k, &m, &vec![false; k.dofs()], 10);
+    assert!(values[..6].iter().all(|v| v.abs() < 1e-8 * values[6]), "{values:?}");
+}
+
+#[test]
+fn multiple_eigenvalues_are_found_with_all_copies() {
+    // Boxes side by side that do not touch: every eigenvalue once per box.
+    for (copies, count) in [(2, 9), (3, 25), (5, 40)] {
+        let (points, tets) = kuhn_box(2, 2, 3);
+        let n = points.len();
+        let all_points = points.repeat(copies);
+        let all_tets: Vec<[u32; 4]> =
+            (0..copies).flat_map(|c| tets.iter().map(move |t| t.map(|i| i + (c * n) as u32))).collect();
+        let (k, m) = elasticity(&all_points, &all_tets, 1e5, 5e4);
+        let values = check(&k, &m, &vec![false; k.dofs()], count);
+        assert!(values[..(6 * copies).min(count)].iter().all(|v| v.abs() < 1.0));
+        let held: Vec<bool> = (0..k.dofs()).map(|d| all_points[d / 3][2] == 0.0).collect();
+        let values = check(&k, &m, &held, 4 * copies);
+        for pair in values.chunks(copies) {
+            assert!((pair[0] - pair[copies - 1]).abs() < 1e-9 * pair[0]);
+        }
+    }
+}
+
+#[test]
+fn a_slender_body_moves_the_shift() {
+    let (points, tets) = kuhn_box(1, 1, 100);
+    let (k, m) = elasticity(&points, &tets, 1e5, 5e4);
+    let held: Vec<bool> = (0..k.dofs()).map(|d| points[d / 3][2] == 0.0).collect();
+    check(&k, &m, &held, 6);
+}
+
+#[test]
+fn an_indefinite_stiffness_and_extras() {
+    let (points, tets) = kuhn_box(2, 2, 3);
+    let (mut k, m) = elasticity(&points, &tets, 1e5, 5e4);
+    k.add_scaled(-2e4, &m);
+    k.add_block(0, points.len() - 1, &[-50.0, 0.0, 3.0, 0.0, -60.0, 0.0, 1.0, 0.0, -70.0]);
+    assert!(!k.extra().is_empty());
+    let values = check(&k, &m, &vec![false; k.dofs()], 8);
+    assert!(values[0] < -1e4);
+}
+
+#[test]
+fn all_modes_of_a_small_body_and_one_too_many() {
+    let (points, tets) = kuhn_box(1, 1, 2);
+    let (k, m) = elasticity(&points, &tets, 1e5, 5e4);
+    let held: Vec<bool> = (0..k.dofs()).map(|d| points[d / 3][2] == 0.0).collect();
+    check(&k, &m, &held, 24);
+    assert_eq!(lowest_modes(&k, &m, &held, 25, 1e-10).unwrap_err(), EigenError::TooManyModes { available: 24 });
+    assert!(lowest_modes(&k, &m, &held, 0, 1e-10).unwrap().values.is_empty());
+}
+
+#[test]
+fn nodes_without_mass_have_no_modes() {
+    let (points, tets) = kuhn_box(1, 1, 2);
+    let (k, mut m) = elasticity(&points, &tets, 1e5, 5e4);
+    let lumped: Vec<f64> = (0..m.dofs()).map(|d| if d / 3 == 7 { 0.0 } else { 1.0 }).collect();
+    m.clear();
+    m.add_diagonal(&lumped);
+    let held: Vec<bool> = (0..k.dofs()).map(|d| points[d / 3][2] == 0.0).collect();
+    assert_eq!(lowest_modes(&k, &m, &held, 21, 1e-10).unwrap().values.len(), 21);
+    assert_eq!(lowest_modes(&k, &m, &held, 22, 1e-10).unwrap_err(), EigenError::TooManyModes { available: 21 });
+    let mut broken = m.clone();
+    broken.add_diagonal(&lumped.iter().map(|w| -2.0 * w).collect::<Vec<_>>());
+    assert!(matches!(lowest_modes(&k, &broken, &held, 3, 1e-10), Err(EigenError::NotPositiveDefinite { .. })));
+}
+
+#[test]
+fn the_largest_eigenvalue_is_bounded_from_above() {
+    let (points, tets) = kuhn_box(3, 3, 6);
+    let (k, m) = elasticity(&points, &tets, 1e5, 5e4);
+    let mut row_sums = vec![0.0; m.dofs()];
+    m.mul_vec(&vec![1.0; m.dofs()], &mut row_sums);
+    let mut lumped = m.clone();
+    lumped.clear();
+    lumped.add_diagonal(&row_sums);
+    for held in [vec![false; m.dofs()], (0..m.dofs()).map(|d| points[d / 3][2] < 2.0).collect()] {
+        let exact = *dense_values(&k, &lumped, &held).last().unwrap();
+        let mut apply = |x: &[f64], y: &mut [f64]| k.mul_vec(x, y);
+        let estimate = largest_eigenvalue(&mut apply, &row_sums, &held, 1e-3);
+        println!("largest {exact}, estimate / exact − 1 = {:e}", estimate / exact - 1.0);
+        assert!(estimate >= exact * (1.0 - 1e-12) && estimate <= exact * 1.002);
+    }
+    let mut massless = row_sums.clone();
+    massless[5] = 0.0;
+    let apply = &mut |x: &[f64], y: &mut [f64]| k.mul_vec(x, y);
+    assert_eq!(largest_eigenvalue(apply, &massless, &vec![false; m.dofs()], 1e-3), f64::INFINITY);
+    assert_eq!(largest_eigenvalue(apply, &row_sums, &vec![true; m.dofs()], 1e-3), 0.0);
+}
