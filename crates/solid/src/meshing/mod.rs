@@ -1,8 +1,18 @@
 //! Meshes from shapes and from surfaces.
 
 mod box_mesh;
+mod improve;
+mod prepare;
+mod repair;
+mod shapes;
+mod solid;
+mod stuffing;
+mod tetrahedralize;
+mod tree;
 
 pub use box_mesh::box_mesh;
+pub use shapes::{cylinder, ellipsoid, sphere};
+pub use tetrahedralize::{Filled, Options, Resolution, tetrahedralize, tetrahedralize_with};
 
 use std::fmt;
 
