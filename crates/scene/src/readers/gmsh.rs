@@ -4,7 +4,7 @@
 
 use super::bin::Bin;
 use super::error::{Place, ReadError};
-use super::raw::{Raw, set_name};
+use super::raw::{MOST_SETS, Raw, set_name};
 use super::scan::{Scan, show, text};
 use super::{Reader, gmsh2, gmsh4};
 use std::collections::HashMap;
@@ -118,10 +118,13 @@ impl Groups {
             raw.push_polygon(vertices);
         }
         for p in physicals.iter().filter(|&&p| p != 0) {
-            self.sets
-                .entry((dimension, p.saturating_abs()))
-                .or_default()
-                .extend_from_slice(vertices);
+            let key = (dimension, p.saturating_abs());
+            if self.sets.len() < MOST_SETS || self.sets.contains_key(&key) {
+                self.sets
+                    .entry(key)
+                    .or_default()
+                    .extend_from_slice(vertices);
+            }
         }
     }
 

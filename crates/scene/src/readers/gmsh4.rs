@@ -6,6 +6,9 @@ use super::gmsh::{Format, Groups, element_type, not_a_tet};
 use super::raw::{Ids, Raw};
 use super::scan::Scan;
 
+/// Physical groups of one entity that are kept; each costs time for every element in it.
+const MOST_GROUPS: usize = 64;
+
 /// Numbers as text or binary: version 4.1 has the same fields in the same order in both.
 struct Source<'s, 'a> {
     scan: &'s mut Scan<'a>,
@@ -114,7 +117,10 @@ pub(super) fn entities(
             let physicals = src.count("the number of physical groups", 2, 4)?;
             let mut list = Vec::new();
             for _ in 0..physicals {
-                list.push(i64::from(src.int("a physical group")?));
+                let group = i64::from(src.int("a physical group")?);
+                if list.len() < MOST_GROUPS {
+                    list.push(group);
+                }
             }
             if !list.is_empty() {
                 groups.physicals.insert((dimension as u32, tag), list);

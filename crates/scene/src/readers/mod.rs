@@ -14,16 +14,27 @@
     clippy::indexing_slicing
 )]
 
+mod abaqus;
+mod base64;
 mod bin;
+mod cells;
 mod error;
 mod gmsh;
 mod gmsh2;
 mod gmsh4;
 mod medit;
+mod obj;
+mod ply;
 mod raw;
 mod scan;
+mod stl;
 mod tetgen;
 mod validate;
+mod vega;
+mod vtk;
+mod vtu;
+mod weld;
+mod xml;
 
 pub use error::{Place, ReadError};
 pub use validate::FLAT;
@@ -74,7 +85,18 @@ pub struct Reader {
 const HEAD: u64 = 4096;
 
 /// Every format, in the order they are listed to users.
-pub static READERS: &[Reader] = &[gmsh::READER, medit::READER, tetgen::READER];
+pub static READERS: &[Reader] = &[
+    gmsh::READER,
+    medit::READER,
+    tetgen::READER,
+    vtk::READER,
+    vtu::READER,
+    vega::READER,
+    abaqus::READER,
+    obj::READER,
+    stl::READER,
+    ply::READER,
+];
 
 /// Reads a mesh, chosen by the file's extension, and checks it.
 pub fn read(path: &Path) -> Result<Loaded, ReadError> {

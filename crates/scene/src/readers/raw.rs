@@ -76,14 +76,14 @@ impl Ids {
         (step < len).then(|| at + step)
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
+    pub fn len(&self) -> usize {
+        self.len as usize
     }
 }
 
 /// Vertex sets that are kept. A file with more numbers its vertices through the references, and a
 /// set of one vertex takes far more memory than its line in the file.
-const MOST_SETS: usize = 10_000;
+pub(super) const MOST_SETS: usize = 10_000;
 
 /// A mesh as the file has it: numbers resolved to positions, nothing checked.
 #[derive(Debug, Default)]

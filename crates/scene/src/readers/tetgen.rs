@@ -93,7 +93,7 @@ fn nodes(data: &[u8], raw: &mut Raw) -> Result<(), ReadError> {
     let mut last = (i64::MIN, String::new());
     for v in 0..n {
         let id = scan.uint("the number of a node")?;
-        if raw.vertex_ids.is_empty() && id > 1 {
+        if raw.vertex_ids.len() == 0 && id > 1 {
             return scan.fail(
                 format!("the first node has number {id}"),
                 "nodes are numbered from 0 or from 1",
