@@ -1,0 +1,152 @@
+//! Cells and cell fields of VTK, legacy and XML: types by their numbers in vtkCellType.h.
+
+use super::bin::Kind;
+use super::error::{Place, ReadError};
+use super::raw::Raw;
+
+/// Fields that are kept; a field of bytes takes eight times its size in memory.
+const MOST_FIELDS: usize = 64;
+
+/// Adds cell number `cell` (from 0). Points and lines are passed over.
+pub(super) fn add(raw: &mut Raw, cell: u64, kind: u8, vertices: &[u32]) -> Result<(), ReadError> {
+    let fail = |what: String, remedy: &str| Err(ReadError::new(Place::File, what, remedy));
+    match (kind, vertices) {
+        (10 | 24 | 71 | 78, &[a, b, c, d, ..]) => {
+            raw.tets.push([a, b, c, d]);
+            raw.tet_ids.push(cell);
+            if vertices.len() > 4 && !raw.notes.iter().any(|n| n == HIGHER_ORDER) {
+                raw.notes.push(HIGHER_ORDER.into());
+            }
+        }
+        (5 | 22 | 69 | 76, &[a, b, c, ..]) => raw.triangles.push([a, b, c]),
+        (7, [_, _, _, ..]) => raw.push_polygon(vertices),
+        (9 | 23 | 28 | 70 | 77, &[a, b, c, d, ..]) => raw.push_polygon(&[a, b, c, d]),
+        (8, &[a, b, d, c]) => raw.push_polygon(&[a, b, c, d]),
+        (6, [_, _, _, ..]) => {
+            for (i, w) in vertices.windows(3).enumerate() {
+                if let [a, b, c] = *w {
+                    raw.triangles
+                        .push(if i % 2 == 0 { [a, b, c] } else { [b, a, c] });
+                }
+            }
+        }
+        (0..=4 | 21 | 35 | 68 | 75, _) => {}
+        (5..=10 | 22..=24 | 28 | 69..=71 | 76..=78, _) => {
+            return fail(
+                format!(
+                    "cell {cell} is of VTK type {kind} but has {} vertices",
+                    vertices.len()
+                ),
+                "the file may be damaged: write it again",
+            );
+        }
+        _ => {
+            let name = match kind {
+                11 | 12 | 25 | 29 | 33 | 72 | 79 => "a hexahedron",
+                13 | 26 | 31 | 32 | 73 | 80 => "a wedge",
+                14 | 27 | 37 | 74 | 81 => "a pyramid",
+                42 => "a polyhedron",
+                _ => "of a type that is not known",
+            };
+            return fail(
+                format!("cell {cell} is {name} (VTK type {kind})"),
+                "only tetrahedra can be used: convert the mesh",
+            );
+        }
+    }
+    Ok(())
+}
+
+const HIGHER_ORDER: &str =
+    "tetrahedra of higher order: their corners are used, the other nodes are not";
+
+/// A field with `components` values per cell, in the order of the cells.
+pub(super) struct Field {
+    pub name: String,
+    pub kind: Kind,
+    pub components: usize,
+    pub values: Vec<f64>,
+}
+
+/// Whether another field may still be read.
+pub(super) fn room(fields: &[Field]) -> bool {
+    fields.len() < MOST_FIELDS
+}
+
+/// Keeps the values of the tets, and takes the field that numbers materials as tags.
+pub(super) fn keep_fields(raw: &mut Raw, fields: Vec<Field>) {
+    let mut best: Option<(usize, String)> = None;
+    for field in fields {
+        let pick = |component: usize| -> Option<Vec<f64>> {
+            (0..raw.tets.len())
+                .map(|e| {
+                    let cell = usize::try_from(raw.tet_ids.id(e)).ok()?;
+                    let at = cell.checked_mul(field.components)?.checked_add(component)?;
+                    field.values.get(at).copied()
+                })
+                .collect()
+        };
+        let named = |k: usize| match field.components {
+            1 => field.name.clone(),
+            _ => format!("{}_{k}", field.name),
+        };
+        for k in 0..field.components.min(9) {
+            let Some(values) = pick(k) else {
+                raw.notes.push(format!(
+                    "the field `{}` has too few values and is left out",
+                    field.name
+                ));
+                break;
+            };
+            let whole =
+                !field.kind.is_float() || values.iter().all(|x| x.fract() == 0.0 && x.abs() < 9e15);
+            if field.components == 1
+                && whole
+                && let Some(rank) = material_rank(&field.name)
+                && best.as_ref().is_none_or(|b| rank < b.0)
+            {
+                best = Some((rank, named(k)));
+            }
+            raw.cell_data.insert(named(k), values);
+        }
+    }
+    if let Some((_, name)) = best
+        && let Some(values) = raw.cell_data.get(&name)
+    {
+        raw.tags = values.iter().map(|&x| x as i64).collect();
+        raw.notes
+            .push(format!("the field `{name}` numbers the regions"));
+    }
+}
+
+/// Names under which programs number materials, the most telling first.
+fn material_rank(name: &str) -> Option<usize> {
+    const NAMES: &[&str] = &[
+        "matid",
+        "materialid",
+        "materialids",
+        "mtlid",
+        "material",
+        "materials",
+        "physical",
+        "gmshphysical",
+        "meditref",
+        "region",
+        "regionid",
+        "regions",
+        "domain",
+        "subdomain",
+        "attribute",
+        "cellentityids",
+        "tag",
+        "tags",
+        "label",
+        "labels",
+    ];
+    let plain: String = name
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect::<String>()
+        .to_lowercase();
+    NAMES.iter().position(|&n| n == plain)
+}
