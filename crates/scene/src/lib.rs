@@ -1,1 +1,3 @@
 //! Scenes: every file that is read or written, and the model built from them.
+
+pub mod writers;
