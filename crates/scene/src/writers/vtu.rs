@@ -118,8 +118,13 @@ impl Frame<'_> {
         let (integer, integer_size) = if wide { ("Int64", 8) } else { ("Int32", 4) };
         let mut offset = 0u64;
         let mut array = |kind: &str, name: &str, components: usize, bytes: usize| {
+            // Without the attribute meshio gives scalars the shape (n,), as users expect.
+            let shape = match components {
+                1 => String::new(),
+                n => format!(" NumberOfComponents=\"{n}\""),
+            };
             let line = format!(
-                "<DataArray type=\"{kind}\" Name=\"{}\" NumberOfComponents=\"{components}\" format=\"appended\" offset=\"{offset}\"/>\n",
+                "<DataArray type=\"{kind}\" Name=\"{}\"{shape} format=\"appended\" offset=\"{offset}\"/>\n",
                 escape_xml(name)
             );
             offset += 8 + bytes as u64;
@@ -130,8 +135,8 @@ impl Frame<'_> {
             "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<UnstructuredGrid>\n",
         );
         if self.time.is_some() {
-            let line = array("Float64", "TimeValue", 1, 8)
-                .replace("NumberOfComponents=\"1\"", "NumberOfTuples=\"1\"");
+            let line = array("Float64", "TimeValue", 1, 8);
+            let line = line.replace(" format=", " NumberOfTuples=\"1\" format=");
             head += &format!("<FieldData>\n{line}</FieldData>\n");
         }
         let (points, cells) = (self.positions.len() / 3, self.cells());
