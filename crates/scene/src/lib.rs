@@ -1,3 +1,4 @@
 //! Scenes: every file that is read or written, and the model built from them.
 
-pub mod readers;
+pub mod report;
+pub mod writers;

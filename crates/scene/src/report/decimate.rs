@@ -1,0 +1,51 @@
+//! Fewer points, same picture: decimation that keeps every extreme.
+
+/// At most about `limit` points of the curve (x, y), with the first, the last and every local
+/// minimum and maximum that a plot of `limit / 2` columns could show.
+///
+/// The samples are cut into runs of equal length; from each, the lowest and the highest are kept
+/// in their order, and one non-finite sample if there is any, so that gaps stay gaps. A spike of
+/// a single step therefore survives any reduction; averaging would hide exactly what matters.
+pub fn decimate(x: &[f64], y: &[f64], limit: usize) -> (Vec<f64>, Vec<f64>) {
+    let n = x.len().min(y.len());
+    let buckets = (limit / 2).max(1);
+    if n <= limit || n <= 2 {
+        return (x[..n].to_vec(), y[..n].to_vec());
+    }
+    let mut keep = vec![0, n - 1];
+    for b in 0..buckets {
+        let run = b * n / buckets..(b + 1) * n / buckets;
+        let finite = run.clone().filter(|&i| y[i].is_finite());
+        keep.extend(finite.clone().min_by(|&i, &j| y[i].total_cmp(&y[j])));
+        keep.extend(finite.max_by(|&i, &j| y[i].total_cmp(&y[j])));
+        keep.extend(run.clone().find(|&i| !y[i].is_finite()));
+    }
+    keep.sort_unstable();
+    keep.dedup();
+    keep.into_iter().map(|i| (x[i], y[i])).unzip()
+}
+
+/// `x` as JSON: ten significant digits (a thousandth of a pixel at any zoom that makes sense),
+/// `null` where it is not finite.
+pub(super) fn json_number(x: f64, out: &mut String) {
+    use std::fmt::Write;
+    if !x.is_finite() {
+        out.push_str("null");
+        return;
+    }
+    let rounded: f64 = format!("{x:.9e}").parse().unwrap_or(x);
+    // Writing to a String cannot fail.
+    let _ = write!(out, "{}", crate::writers::csv::Shortest(rounded));
+}
+
+/// Numbers as a JSON array.
+pub(super) fn json_numbers(values: &[f64], out: &mut String) {
+    out.push('[');
+    for (k, &x) in values.iter().enumerate() {
+        if k > 0 {
+            out.push(',');
+        }
+        json_number(x, out);
+    }
+    out.push(']');
+}
