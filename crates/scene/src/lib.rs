@@ -1,1 +1,5 @@
 //! Scenes: every file that is read or written, and the model built from them.
+
+pub mod document;
+pub mod expression;
+pub mod suggest;
