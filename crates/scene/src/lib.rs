@@ -2,4 +2,5 @@
 
 pub mod document;
 pub mod expression;
+pub mod schema;
 pub mod suggest;

@@ -18,6 +18,7 @@ mod reader;
 
 pub use error::SceneError;
 pub use overrides::apply_override;
+pub use parse::MAX_BYTES;
 pub use reader::{Item, Raw, Reader};
 
 /// Tables and arrays may nest this deep.

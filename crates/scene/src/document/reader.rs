@@ -28,6 +28,11 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// The file it came from.
+    pub fn origin(&self) -> &'a str {
+        self.origin
+    }
+
     /// An error about this value.
     pub fn error(&self, message: impl Into<String>) -> SceneError {
         SceneError::at(self.origin, self.place, &self.path, message)
@@ -156,7 +161,12 @@ impl<'a> Item<'a> {
                 Place::Unknown => outer,
                 known => known,
             };
-            Item { node, place, path: format!("{path}[{i}]"), origin }
+            Item {
+                node,
+                place,
+                path: format!("{path}[{i}]"),
+                origin,
+            }
         }))
     }
 
@@ -285,6 +295,11 @@ impl<'a> Reader<'a> {
                 "the key {key:?} is missing; write for example {example}"
             ))),
         }
+    }
+
+    /// Whether a key is present, without making it known.
+    pub fn peek(&self, key: &str) -> bool {
+        self.table.get(key).is_some()
     }
 
     /// Whether a key is present.
