@@ -1,4 +1,6 @@
 //! Scenes: every file that is read or written, and the model built from them.
 
-pub mod report;
-pub mod writers;
+pub mod document;
+pub mod expression;
+pub mod schema;
+pub mod suggest;

@@ -1,0 +1,133 @@
+//! `[integrator]`: a method by name, with options that only its card knows.
+
+use super::defaults;
+use super::quantity::Mark;
+use crate::document::{Item, SceneError, Value};
+use crate::suggest;
+
+/// A method and its options, to be checked against the method's card.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntegratorSpec {
+    /// Name in `lilyan integrators`.
+    pub name: String,
+    /// In the order of their names.
+    pub options: Vec<IntegratorOption>,
+    /// Where it was named.
+    pub mark: Mark,
+}
+
+/// One option.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntegratorOption {
+    /// Its name.
+    pub key: String,
+    /// Its value.
+    pub value: OptionValue,
+    /// Where it was written.
+    pub mark: Mark,
+}
+
+/// What an option may be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptionValue {
+    /// A finite number.
+    Number(f64),
+    /// A word.
+    Text(String),
+    /// True or false.
+    Bool(bool),
+    /// Finite numbers.
+    Numbers(Vec<f64>),
+}
+
+impl IntegratorSpec {
+    pub(super) fn read(item: Option<Item<'_>>, origin: &str) -> Result<Self, SceneError> {
+        let Some(item) = item else {
+            let mark = Mark {
+                origin: origin.to_owned(),
+                path: "integrator".to_owned(),
+                ..Mark::default()
+            };
+            return Ok(Self {
+                name: defaults::INTEGRATOR.to_owned(),
+                options: Vec::new(),
+                mark,
+            });
+        };
+        // `integrator = "variational"` says it all when there are no options.
+        if let Value::Text(_) = item.node.value {
+            return Ok(Self {
+                name: item.name()?.to_owned(),
+                options: Vec::new(),
+                mark: (&item).into(),
+            });
+        }
+        let mut reader = item.reader()?;
+        let (name, mark) = match reader.optional("name") {
+            Some(name) => (name.name()?, Mark::from(&name)),
+            None => (defaults::INTEGRATOR, Mark::from(&item)),
+        };
+        let mut options = Vec::new();
+        for (entry, item) in reader.rest() {
+            let value = match &item.node.value {
+                Value::Number(_) | Value::Integer(_) => OptionValue::Number(item.number()?),
+                Value::Text(text) => OptionValue::Text(text.clone()),
+                Value::Bool(flag) => OptionValue::Bool(*flag),
+                Value::Array(_) => OptionValue::Numbers(
+                    item.members()?
+                        .map(|n| n.number())
+                        .collect::<Result<_, _>>()?,
+                ),
+                Value::Table(_) => {
+                    return Err(item.error("is a table; options are numbers, words, true or false"));
+                }
+            };
+            options.push(IntegratorOption {
+                key: entry.key.clone(),
+                value,
+                mark: (&item).into(),
+            });
+        }
+        options.sort_by(|a, b| a.key.cmp(&b.key));
+        Ok(Self {
+            name: name.to_owned(),
+            options,
+            mark,
+        })
+    }
+
+    /// Refuses a name that is not in the catalogue.
+    pub fn check_name(&self, known: &[&str]) -> Result<(), SceneError> {
+        if known.contains(&self.name.as_str()) {
+            return Ok(());
+        }
+        Err(self.mark.error(format!(
+            "there is no integrator {}{}; choose one of: {}",
+            suggest::quoted(&self.name),
+            suggest::did_you_mean(&self.name, known.iter().copied()),
+            known.join(", ")
+        )))
+    }
+
+    /// Refuses options that the method does not have.
+    pub fn check_options(&self, known: &[&str]) -> Result<(), SceneError> {
+        let stranger = self
+            .options
+            .iter()
+            .find(|option| !known.contains(&option.key.as_str()));
+        stranger.map_or(Ok(()), |option| {
+            Err(option.mark.error(format!(
+                "unknown key {} for the integrator {:?}{}; known keys: name{}",
+                suggest::quoted(&option.key),
+                self.name,
+                suggest::did_you_mean(&option.key, known.iter().copied()),
+                known.iter().map(|k| format!(", {k}")).collect::<String>()
+            )))
+        })
+    }
+
+    /// The value of an option, if given.
+    pub fn option(&self, key: &str) -> Option<&IntegratorOption> {
+        self.options.iter().find(|option| option.key == key)
+    }
+}

@@ -1,0 +1,116 @@
+//! From file to [`Scene`].
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::Scene;
+use crate::document::{MAX_BYTES, Node, Place, SceneError, apply_override};
+
+impl Scene {
+    /// Reads a scene file.
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, SceneError> {
+        Self::from_path_with(path, &[])
+    }
+
+    /// Reads a scene file and sets values in it, each as in `time.step=0.002`.
+    pub fn from_path_with(path: impl AsRef<Path>, overrides: &[&str]) -> Result<Self, SceneError> {
+        let path = path.as_ref();
+        let origin = path.display().to_string();
+        Self::from_str_with(&read_text(path, &origin)?, &origin, overrides)
+    }
+
+    /// Reads a scene from text; `origin` names it in messages, and mesh files are looked for beside it.
+    ///
+    /// ```
+    /// let text = r#"
+    /// time = { end = 1, step = 0.01 }
+    /// [[body]]
+    /// mesh = { box = { size = [4, 1, 1], cells = [16, 4, 4] } }
+    /// material = { E = 1e5, nu = 0.3, rho = 1000 }
+    /// "#;
+    /// let scene = lilyan_scene::schema::Scene::from_str(text, "bar.toml")?;
+    /// assert_eq!(scene.title, "bar");
+    /// assert_eq!(scene.time.steps(), 100);
+    /// # Ok::<(), lilyan_scene::document::SceneError>(())
+    /// ```
+    pub fn from_str(text: &str, origin: &str) -> Result<Self, SceneError> {
+        Self::from_str_with(text, origin, &[])
+    }
+
+    /// Reads a scene from text and sets values in it.
+    pub fn from_str_with(text: &str, origin: &str, overrides: &[&str]) -> Result<Self, SceneError> {
+        let mut document = Node::parse(text, origin)?;
+        for assignment in overrides {
+            apply_override(&mut document, assignment)?;
+        }
+        Self::from_document(document, origin)
+    }
+
+    /// Where a file that the scene names is: relative paths start at the folder of the scene.
+    pub fn resolve(&self, path: &str) -> PathBuf {
+        Path::new(&self.origin.0)
+            .parent()
+            .unwrap_or(Path::new(""))
+            .join(path)
+    }
+}
+
+/// The file's name without folder and ending.
+pub(super) fn stem(origin: &str) -> String {
+    let stem = Path::new(origin)
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned());
+    stem.filter(|stem| !stem.is_empty())
+        .unwrap_or_else(|| "untitled".to_owned())
+}
+
+fn read_text(path: &Path, origin: &str) -> Result<String, SceneError> {
+    let refuse = |message: String| SceneError::file(origin, message);
+    let unreadable = |error: std::io::Error| {
+        let remedy = match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                "check the path; `lilyan scenes` lists what is built in"
+            }
+            _ => "check that the file may be read",
+        };
+        refuse(format!("cannot be read: {error}; {remedy}"))
+    };
+    // Looked at before it is opened: opening a pipe would wait for ever.
+    let about = std::fs::metadata(path).map_err(unreadable)?;
+    if !about.is_file() {
+        let kind = if about.is_dir() {
+            "a folder"
+        } else {
+            "a device or pipe"
+        };
+        return Err(refuse(format!(
+            "is {kind}, not a file; name a scene file, .toml or .json"
+        )));
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    file.take(MAX_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    if bytes.len() > MAX_BYTES {
+        return Err(refuse(format!(
+            "{} bytes is too large for a scene (at most {MAX_BYTES}); put large data into a mesh file",
+            about.len()
+        )));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let line = 1 + error
+            .as_bytes()
+            .iter()
+            .take(good)
+            .filter(|b| **b == b'\n')
+            .count();
+        SceneError::at(
+            origin,
+            Place::Line(line),
+            "",
+            "is not text in UTF-8; name a scene file, or save it again as UTF-8",
+        )
+    })
+}

@@ -1,0 +1,133 @@
+//! The nearest known name to a misspelt one.
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+/// Words that people write for a name of the scene file, and that name.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("dt", "step"),
+    ("h", "step"),
+    ("timestep", "step"),
+    ("time_step", "step"),
+    ("duration", "end"),
+    ("t_end", "end"),
+    ("density", "rho"),
+    ("young", "E"),
+    ("youngs_modulus", "E"),
+    ("poisson", "nu"),
+    ("poisson_ratio", "nu"),
+    ("shear_modulus", "mu"),
+    ("bodies", "body"),
+    ("object", "body"),
+    ("fixed", "pin"),
+    ("dirichlet", "pin"),
+    ("force", "load"),
+    ("solver", "integrator"),
+    ("method", "integrator"),
+    ("centre", "center"),
+    ("position", "at"),
+    ("omega", "angular_velocity"),
+    ("spin", "angular_velocity"),
+    ("angle", "degrees"),
+    ("selection", "where"),
+    ("resolution", "cells"),
+    ("type", "kind"),
+    ("type", "model"),
+    ("log", "ln"),
+    ("fabs", "abs"),
+    ("arcsin", "asin"),
+    ("arccos", "acos"),
+    ("arctan", "atan"),
+    ("heaviside", "step"),
+];
+
+/// Names longer than this are not worth a comparison (and may be hostile).
+const LONGEST: usize = 64;
+
+/// Number of edits (insertion, deletion, replacement, swap of neighbours) between two names, case ignored.
+///
+/// ```
+/// assert_eq!(lilyan_scene::suggest::distance("setp", "step"), 1);
+/// ```
+pub fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().flat_map(char::to_lowercase).collect();
+    let b: Vec<char> = b.chars().flat_map(char::to_lowercase).collect();
+    // Rows of the table of prefixes: two back, one back, current.
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX / 2);
+    for (i, ca) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, cb) in b.iter().enumerate() {
+            let replaced = at(&last, j) + usize::from(ca != cb);
+            let mut best = replaced.min(at(&last, j + 1) + 1).min(at(&row, j) + 1);
+            let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(cb) && b.get(j - 1) == Some(ca);
+            if swapped {
+                best = best.min(at(&before, j - 1) + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    at(&last, b.len())
+}
+
+/// The known name nearest to `name`, if any is near enough to be what was meant.
+///
+/// A synonym (or a misspelt synonym) of a known name counts as near.
+///
+/// ```
+/// use lilyan_scene::suggest::nearest;
+/// assert_eq!(nearest("setp", ["end", "step"]), Some("step"));
+/// assert_eq!(nearest("densty", ["E", "nu", "rho"]), Some("rho"));
+/// assert_eq!(nearest("zebra", ["end", "step"]), None);
+/// ```
+pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    if name.is_empty() || name.len() > LONGEST {
+        return None;
+    }
+    let allowed = (name.chars().count() / 3).max(1);
+    let mut best: Option<(usize, &'k str)> = None;
+    let mut offer = |edits: usize, candidate: &'k str| {
+        if best.is_none_or(|(b, _)| edits < b) {
+            best = Some((edits, candidate));
+        }
+    };
+    for candidate in known {
+        if candidate.len() > LONGEST {
+            continue;
+        }
+        let edits = distance(name, candidate);
+        // One edit turns any one-letter name into any other: ask for more in common than length.
+        let distinct = candidate.chars().count() > 1 && edits < candidate.chars().count();
+        if edits == 0 || (edits <= allowed && distinct) {
+            offer(2 * edits, candidate);
+        }
+        for (word, meaning) in SYNONYMS {
+            if *meaning == candidate {
+                let edits = distance(name, word);
+                if edits == 0 || (edits <= allowed && word.len() > 3) {
+                    offer(2 * edits + 1, candidate);
+                }
+            }
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// `; did you mean "step"?`, or nothing when no known name is near.
+pub fn did_you_mean<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> String {
+    nearest(name, known).map_or_else(String::new, |near| format!("; did you mean {near:?}?"))
+}
+
+/// A name or text from a file, safe to print: quoted, control characters escaped, cut at 60 characters.
+pub fn quoted(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((cut, _)) => format!("{:?}…", text.get(..cut).unwrap_or_default()),
+        None => format!("{text:?}"),
+    }
+}
