@@ -2,5 +2,8 @@
 
 pub mod document;
 pub mod expression;
+pub mod readers;
+pub mod report;
 pub mod schema;
 pub mod suggest;
+pub mod writers;

@@ -1,7 +1,7 @@
 //! Bars, and ways to set them moving.
 #![allow(dead_code)] // each test file uses its own part
 
-use lilyan_dynamics::{Integrator, Simulation, State, System, Value};
+use lilyan_dynamics::{Integrator, Simulation, State, Value};
 use lilyan_solid::materials::{Given, find};
 use lilyan_solid::mesh::TetMesh;
 use lilyan_solid::meshing::box_mesh;
