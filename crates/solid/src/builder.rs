@@ -45,8 +45,8 @@ pub struct BodyInput {
     pub given: Vec<Given>,
     /// Density, kg/m³: one for all tets or one for each.
     pub rho: Vec<f64>,
-    /// Damping.
-    pub damping: Option<DampingSpec>,
+    /// Damping; several add up.
+    pub damping: Vec<DampingSpec>,
     /// Consistent instead of lumped mass (for all bodies if for one).
     pub consistent_mass: bool,
     /// Positions at the start; the rest shape if absent.
@@ -68,7 +68,7 @@ impl BodyInput {
             material,
             given: vec![given],
             rho: vec![rho],
-            damping: None,
+            damping: Vec::new(),
             consistent_mass: false,
             start: None,
         }
@@ -136,9 +136,7 @@ impl ModelBuilder {
         let surface = areas.iter().enumerate().filter(|(_, area)| **area > 0.0);
         self.surface
             .extend(surface.map(|(n, area)| ((first + n) as u32, *area)));
-        if let Some(damping) = body.damping {
-            self.dampings.push((self.bodies.len(), damping));
-        }
+        self.dampings.extend(body.damping.iter().map(|d| (self.bodies.len(), *d)));
         self.bodies.push(Body {
             name: body.name,
             tets: Arc::new(tets),

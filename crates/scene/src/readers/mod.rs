@@ -100,6 +100,18 @@ pub static READERS: &[Reader] = &[
 
 /// Reads a mesh, chosen by the file's extension, and checks it.
 pub fn read(path: &Path) -> Result<Loaded, ReadError> {
+    read_from(path, |reader| load(path, Some(reader)))
+}
+
+/// Reads a mesh from memory; the name tells the format.
+pub fn read_bytes(name: &str, data: &[u8]) -> Result<Loaded, ReadError> {
+    read_from(Path::new(name), |_| Ok(data.to_vec()))
+}
+
+fn read_from(
+    path: &Path,
+    load: impl FnOnce(&Reader) -> Result<Vec<u8>, ReadError>,
+) -> Result<Loaded, ReadError> {
     let named = |e: ReadError| e.in_file(path);
     let extension = path
         .extension()
@@ -123,7 +135,7 @@ pub fn read(path: &Path) -> Result<Loaded, ReadError> {
                 format!("the extensions are {}", known.join(", ")),
             ))
         })?;
-    let data = load(path, Some(reader)).map_err(named)?;
+    let data = load(reader).map_err(named)?;
     let raw = (reader.parse)(path, data).map_err(named)?;
     validate::finish(raw).map_err(named)
 }

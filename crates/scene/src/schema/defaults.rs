@@ -17,7 +17,7 @@
 //! | `contact.stiffness`, `contact.thickness` | derived from the bodies when the model is built |
 //! | `output.every` | a [`FRAMES`]th of the run, but not less than a step |
 //! | `output.fields` | [`FIELDS`] |
-//! | `output.energy_every` | [`ENERGY_EVERY`] step |
+//! | `output.energy_every` | every step, or as many as keep the file below 20,000 lines |
 //! | `output.checkpoint_every` | [`CHECKPOINT_EVERY`] s of wall time |
 //! | `output.replay` | true |
 //! | `probe.name` | `probe1`, `probe2`, … by position |
@@ -41,7 +41,7 @@ pub const FIELDS: &[FieldName] = &[
     FieldName::VonMises,
     FieldName::StrainEnergy,
 ];
-/// Steps between lines of `energy.csv`.
-pub const ENERGY_EVERY: u32 = 1;
+/// Steps between lines of `energy.csv`; 0: as many as keep it below 20,000 lines.
+pub const ENERGY_EVERY: u32 = 0;
 /// Wall time between checkpoints, s.
 pub const CHECKPOINT_EVERY: f64 = 60.0;

@@ -29,7 +29,7 @@ pub fn model(body: BodyInput) -> Model {
 pub fn bar(cells: usize, material: &str, damping: Option<DampingSpec>) -> Model {
     let mesh = box_mesh([2.0, 0.5, 0.5], [cells, 1, 1]).unwrap();
     let mut body = body(mesh, material);
-    body.damping = damping;
+    body.damping = damping.into_iter().collect();
     model(body)
 }
 
