@@ -24,7 +24,8 @@ pub fn eigen_symmetric<const N: usize>(a: &Square<N>) -> ([f64; N], Square<N>) {
             }
         }
         // Below the square of the round-off that the rotations themselves leave behind.
-        if !(off > 1e-36 * total) {
+        let converged = off <= 1e-36 * total;
+        if converged || off.is_nan() {
             break;
         }
         for p in 0..N {
@@ -46,8 +47,8 @@ fn rotate<const N: usize>(m: &mut Square<N>, e: &mut Square<N>, p: usize, q: usi
         return;
     }
     let theta = (m[q][q] - m[p][p]) / (2.0 * m[p][q]);
-    let t = if theta < 0.0 { -1.0 } else { 1.0 } / (theta.abs() + theta.hypot(1.0));
-    let c = 1.0 / t.hypot(1.0);
+    let t = if theta < 0.0 { -1.0 } else { 1.0 } / (theta.abs() + (1.0 + theta * theta).sqrt());
+    let c = 1.0 / (1.0 + t * t).sqrt();
     let s = t * c;
     let shift = t * m[p][q];
     m[p][p] -= shift;
