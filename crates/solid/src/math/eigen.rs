@@ -41,7 +41,7 @@ pub fn eigen_symmetric<const N: usize>(a: &Square<N>) -> ([f64; N], Square<N>) {
     (lambda, e)
 }
 
-/// The rotation in the plane (p, q) that makes m[p][q] vanish.
+/// The rotation in the plane (p, q) that makes entry (p, q) of m vanish.
 fn rotate<const N: usize>(m: &mut Square<N>, e: &mut Square<N>, p: usize, q: usize) {
     if m[p][q] == 0.0 {
         return;

@@ -14,9 +14,9 @@ pub struct Svd {
 }
 
 impl Svd {
-    /// One-sided Jacobi [hestenes1958]: rotate pairs of columns of A = F V until they are
+    /// One-sided Jacobi \[hestenes1958\]: rotate pairs of columns of A = F V until they are
     /// orthogonal. Works on the columns themselves, never on FᵀF, so that small singular values
-    /// keep their digits [demmel1992]; U comes from the columns by Gram–Schmidt in order of
+    /// keep their digits \[demmel1992\]; U comes from the columns by Gram–Schmidt in order of
     /// length, which is defined for any rank. Same input, same bits.
     pub fn new(f: &Mat3) -> Self {
         let largest = f.0.iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
