@@ -51,7 +51,7 @@ pub fn green_strain<T: Real>(F: &Mat3<T>) -> Mat3<T> {
 /// ψ where det F = J > 0 and ψ is finite, +∞ elsewhere.
 #[inline(always)]
 pub fn infinite_unless_positive<T: Real>(J: T, energy: T) -> T {
-    // ψ − ψ is 0 for a finite ψ and NaN otherwise, which is not positive.
-    let feasible = J + (energy - energy);
+    // 0·ψ is 0 for a finite ψ and NaN otherwise, which is not positive.
+    let feasible = J + energy.scale(0.0);
     T::select_positive(feasible, energy, T::new(f64::INFINITY))
 }

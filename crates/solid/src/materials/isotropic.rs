@@ -4,9 +4,9 @@
 //!
 //! Exact: ∂P/∂F = Σ ψ_ab ∂a⊗∂b + Σ ψ_a ∂²a, with ∂I = 2F, ∂Q = 4FC, ∂J = cof F, ∂s = R and
 //!   ∂²I = 2·1,  ∂²Q_{ij,kl} = 4(δ_ik C_lj + F_il F_kj + (FFᵀ)_ik δ_jl),  ∂²J_{ij,kl} = ε_ikm ε_jln F_mn,
-//!   ∂²s : dF = dR = R[ω]×,  (tr(S) I − S) ω = axial(RᵀdF).
+//!   ∂²s : dF = dR = R\[ω\]×,  (tr(S) I − S) ω = axial(RᵀdF).
 //!
-//! Eigensystem [smith2019]: with F = U Σ Vᵀ, the nine eigenmatrices are, for each pair (i, j) with the
+//! Eigensystem \[smith2019\]: with F = U Σ Vᵀ, the nine eigenmatrices are, for each pair (i, j) with the
 //! third index k,
 //!   twist  U(e_i e_jᵀ − e_j e_iᵀ)Vᵀ/√2   λ = (ψ_i+ψ_j)/(σ_i+σ_j) = 2ψ_I + 4(σ_i²−σ_iσ_j+σ_j²)ψ_Q + σ_kψ_J + 2ψ_s/(σ_i+σ_j)
 //!   flip   U(e_i e_jᵀ + e_j e_iᵀ)Vᵀ/√2   λ = (ψ_i−ψ_j)/(σ_i−σ_j) = 2ψ_I + 4(σ_i²+σ_iσ_j+σ_j²)ψ_Q − σ_kψ_J

@@ -2,7 +2,7 @@ use super::{Mat3, Real, rotation};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// A complex number, for complex-step derivatives: f'(x) = Im f(x + iε)/ε with no subtraction and
-/// so to round-off, where f is analytic [squire1998].
+/// so to round-off, where f is analytic \[squire1998\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Complex {
     /// Real part: the value.

@@ -5,7 +5,7 @@
 //!   p(s) = s⁴ − 2I s² − 8J s + 2Q − I² = 0,
 //! whose four roots σ₀+σ₁+σ₂, σ₀−σ₁−σ₂, … are real; Newton's iteration from s = √(3I) ≥ s descends
 //! to it monotonically. R = ∂s/∂F by implicit differentiation:
-//!   R = [(s²+I) F + 2s cof F − 2 F FᵀF] / (s³ − Is − 2J)        [cf. lin2022]
+//!   R = [(s²+I) F + 2s cof F − 2 F FᵀF] / (s³ − Is − 2J)        \[cf. lin2022\]
 //! with the denominator 2(σ₀+σ₁)(σ₁+σ₂)(σ₂+σ₀). One step of orthogonalisation and one of Newton on
 //! the rotation group, ω = G⁻¹ axial(RᵀF) with G = tr(S) I − S, take out the round-off. All of it is
 //! straight-line arithmetic, for lanes, and analytic, for complex steps; it holds for det F ≤ 0 too.
@@ -51,7 +51,7 @@ pub(super) fn polar<T: Real>(F: &Mat3<T>, iterations: usize) -> (Mat3<T>, T) {
     (R, trust)
 }
 
-/// The spin ω of the polar rotation, dR = R [ω]×, that goes with axial(RᵀdF) = a:
+/// The spin ω of the polar rotation, dR = R \[ω\]×, that goes with axial(RᵀdF) = a:
 /// (tr(S) I − S) ω = a. The matrix has the eigenvalues σᵢ+σⱼ; where their product vanishes so
 /// does the derivative's meaning, and it is held at 1e-24 to keep ω finite.
 #[inline(always)]

@@ -14,9 +14,9 @@ pub struct Svd {
 }
 
 impl Svd {
-    /// One-sided Jacobi [hestenes1958]: rotate pairs of columns of A = F V until they are
+    /// One-sided Jacobi \[hestenes1958\]: rotate pairs of columns of A = F V until they are
     /// orthogonal. Works on the columns themselves, never on FᵀF, so that small singular values
-    /// keep their digits [demmel1992]; U comes from the columns by Gram–Schmidt in order of
+    /// keep their digits \[demmel1992\]; U comes from the columns by Gram–Schmidt in order of
     /// length, which is defined for any rank. Same input, same bits.
     pub fn new(f: &Mat3) -> Self {
         let largest = f.0.iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
@@ -26,7 +26,7 @@ impl Svd {
             1.0
         };
         let mut a = [0, 1, 2].map(|j| f.column(j).map(|x| x / scale));
-        let mut v = [0, 1, 2].map(|j| unit(j));
+        let mut v = [0, 1, 2].map(unit);
         for _sweep in 0..30 {
             let mut rotated = false;
             for (p, q) in [(0, 1), (0, 2), (1, 2)] {
@@ -74,8 +74,8 @@ fn orthogonalise(a: &mut [Vec3; 3], v: &mut [Vec3; 3], p: usize, q: usize) -> bo
         return false;
     }
     let zeta = (qq - pp) / (2.0 * pq);
-    let t = zeta.signum() / (zeta.abs() + zeta.hypot(1.0));
-    let c = 1.0 / t.hypot(1.0);
+    let t = zeta.signum() / (zeta.abs() + (1.0 + zeta * zeta).sqrt());
+    let c = 1.0 / (1.0 + t * t).sqrt();
     let s = c * t;
     for m in [a, v] {
         for i in 0..3 {
