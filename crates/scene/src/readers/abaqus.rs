@@ -303,7 +303,7 @@ fn members(
             if (last - first) / step > ids.len() as u64 {
                 let inside = (0..ids.len()).filter(|&i| {
                     let id = ids.id(i);
-                    id >= first && id <= last && (id - first) % step == 0
+                    id >= first && id <= last && (id - first).is_multiple_of(step)
                 });
                 sets.extend(name, inside.map(|i| i as u32))?;
             } else {

@@ -4,9 +4,6 @@ use super::bin::Kind;
 use super::error::{Place, ReadError};
 use super::raw::Raw;
 
-/// Fields that are kept; a field of bytes takes eight times its size in memory.
-const MOST_FIELDS: usize = 64;
-
 /// Adds cell number `cell` (from 0). Points and lines are passed over.
 pub(super) fn add(raw: &mut Raw, cell: u64, kind: u8, vertices: &[u32]) -> Result<(), ReadError> {
     let fail = |what: String, remedy: &str| Err(ReadError::new(Place::File, what, remedy));
@@ -68,15 +65,38 @@ pub(super) struct Field {
     pub values: Vec<f64>,
 }
 
-/// Whether another field may still be read.
-pub(super) fn room(fields: &[Field]) -> bool {
-    fields.len() < MOST_FIELDS
+/// The fields of a file, as long as they stay in proportion to it.
+pub(super) struct Fields {
+    list: Vec<Field>,
+    /// Values that may still be kept.
+    budget: u64,
+}
+
+impl Fields {
+    /// For a file of this many bytes. A value takes 8 bytes in memory and mostly 4 or 8 in the
+    /// file, so a quarter of its bytes is room for all but files of nothing but byte fields.
+    pub fn new(bytes: usize) -> Self {
+        Fields {
+            list: Vec::new(),
+            budget: bytes as u64 / 4 + (1 << 20),
+        }
+    }
+
+    /// Whether a field of `size` values may still be added.
+    pub fn room(&self, size: u64) -> bool {
+        size <= self.budget
+    }
+
+    pub fn push(&mut self, field: Field) {
+        self.budget = self.budget.saturating_sub(field.values.len() as u64);
+        self.list.push(field);
+    }
 }
 
 /// Keeps the values of the tets, and takes the field that numbers materials as tags.
-pub(super) fn keep_fields(raw: &mut Raw, fields: Vec<Field>) {
+pub(super) fn keep_fields(raw: &mut Raw, fields: Fields) {
     let mut best: Option<(usize, String)> = None;
-    for field in fields {
+    for field in fields.list {
         let pick = |component: usize| -> Option<Vec<f64>> {
             (0..raw.tets.len())
                 .map(|e| {

@@ -13,7 +13,7 @@ pub(super) const READER: Reader = Reader {
     begins: |head| {
         Scan::new(head, Some(b'#'))
             .word()
-            .is_none_or(|w| w.len() > 8 && w.eq_ignore_ascii_case(b"MeshVersionFormatted"))
+            .is_none_or(|w| w.eq_ignore_ascii_case(b"MeshVersionFormatted"))
     },
     beginning: "MeshVersionFormatted",
     parse: |_, data| parse(&data),

@@ -100,7 +100,9 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
             let given = element
                 .properties
                 .iter()
-                .filter(|p| matches!(p.role, Role::Coordinate(_)))
+                .filter(|p| {
+                    matches!(p.role, Role::Coordinate(_)) && p.list.is_none() && p.kind.bytes() > 1
+                })
                 .count();
             if given != 3 {
                 return source.fail(

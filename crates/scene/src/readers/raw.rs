@@ -157,15 +157,16 @@ impl Raw {
                 });
             }
         }
-        let mut used: Vec<u32> = label.clone();
-        used.sort_unstable();
-        used.dedup();
-        // Tag 0 stays for tets in no set; the others count from 1 in the order of the sets.
-        let shift = i64::from(!used.contains(&0));
-        let tag = |l: u32| match used.binary_search(&l) {
-            Ok(k) => k as i64 + shift,
-            Err(_) => 0,
-        };
+        // Tag 0 is for tets in no set; the others count from 1 in the order of the tets.
+        let mut tag_of = vec![0i64; chain.len()];
+        let mut used: Vec<u32> = Vec::new();
+        for &l in label.iter().filter(|&&l| l != 0) {
+            if let Some(tag) = tag_of.get_mut(l as usize).filter(|t| **t == 0) {
+                used.push(l);
+                *tag = used.len() as i64;
+            }
+        }
+        let tag = |l: u32| tag_of.get(l as usize).copied().unwrap_or(0);
         self.tags = label.iter().map(|&l| tag(l)).collect();
         for &l in &used {
             let mut link = l;

@@ -87,7 +87,16 @@ fn text(data: &[u8]) -> Result<Raw, ReadError> {
     let mut open = false;
     while let Some(word) = scan.word() {
         match word.to_ascii_lowercase().as_slice() {
-            b"solid" | b"endsolid" | b"facet" | b"outer" => {
+            // normal x y z: what the corners say already
+            b"facet" => {
+                for _ in 0..4 {
+                    scan.word();
+                }
+            }
+            b"outer" => {
+                scan.word();
+            }
+            b"solid" | b"endsolid" => {
                 scan.line();
                 open = word.first().is_some_and(|b| b.eq_ignore_ascii_case(&b's')) || open;
             }

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::bin::{Bin, Kind, Number};
-use super::cells::{self, Field};
+use super::cells::{self, Field, Fields};
 use super::error::{Place, ReadError};
 use super::raw::{Ids, Raw};
 use super::scan::{Scan, parse_float, show, text};
@@ -63,7 +63,7 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
     };
     let mut file = File { scan, binary };
     let mut raw = Raw::default();
-    let (mut cells, mut kinds, mut fields) = (Cells::default(), None, Vec::new());
+    let (mut cells, mut kinds, mut fields) = (Cells::default(), None, Fields::new(data.len()));
     // Number of items that the attributes belong to, and whether those are cells.
     let mut attributes: Option<(u64, bool)> = None;
     while let Some(word) = file.scan.word() {
@@ -80,6 +80,9 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
             b"POINTS" => {
                 let n = file.scan.uint("the number of points")?;
                 let kind = file.kind()?;
+                if kind.bytes() < 2 {
+                    return file.fail("the points are bytes", "write them as float or double");
+                }
                 raw.vertices
                     .reserve_exact(file.fits(n, 3 * kind.bytes() as u64, 6)?);
                 let mut p = [0.0; 3];
@@ -289,7 +292,7 @@ impl File<'_> {
         &mut self,
         keyword: &[u8],
         of: Option<(u64, bool)>,
-        fields: &mut Vec<Field>,
+        fields: &mut Fields,
     ) -> Result<bool, ReadError> {
         if keyword == b"FIELD" {
             self.scan.word();
@@ -390,7 +393,7 @@ impl File<'_> {
         components: u64,
         n: u64,
         wanted: bool,
-        fields: &mut Vec<Field>,
+        fields: &mut Fields,
     ) -> Result<(), ReadError> {
         let Some(size) = n.checked_mul(components) else {
             return self.fail(
@@ -398,7 +401,7 @@ impl File<'_> {
                 "the file may be damaged: write it again",
             );
         };
-        let wanted = wanted && components > 0 && cells::room(fields);
+        let wanted = wanted && components > 0 && fields.room(size);
         let mut values = Vec::with_capacity(if wanted {
             self.fits(size, kind.bytes() as u64, 2)?
         } else {

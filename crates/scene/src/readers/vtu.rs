@@ -4,7 +4,7 @@
 use super::Reader;
 use super::base64;
 use super::bin::{Bin, Kind, Number};
-use super::cells::{self, Field};
+use super::cells::{self, Field, Fields};
 use super::error::{Place, ReadError};
 use super::raw::{Ids, Raw};
 use super::scan::{Scan, parse_int, show, text};
@@ -72,9 +72,14 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
     let mut decoder = Decoder {
         scan: &scan,
         encoding,
-        budget: UNPACKED + RATIO * data.len() as u64,
+        budget: 0,
     };
-    let mut fields: Vec<Field> = Vec::new();
+    // Arrays may share their bytes, so plain files need a bound as well.
+    decoder.budget = match decoder.encoding.zlib {
+        true => UNPACKED + RATIO * data.len() as u64,
+        false => 2 * data.len() as u64,
+    };
+    let mut fields = Fields::new(data.len() * if decoder.encoding.zlib { 8 } else { 1 });
     let mut cells = 0;
     for piece in &pieces {
         decoder.piece(piece, &mut raw, &mut fields, &mut cells, pieces.len() == 1)?;
@@ -128,7 +133,7 @@ fn structure<'a>(scan: &mut Scan<'a>) -> Result<(Vec<Piece<'a>>, Encoding<'a>), 
                 };
             }
             (b"Piece", false) => {
-                let mut count = |name: &str| match tag
+                let count = |name: &str| match tag
                     .attribute(name)
                     .map(<[u8]>::trim_ascii)
                     .and_then(parse_int)
@@ -228,7 +233,7 @@ impl<'a> Decoder<'_, 'a> {
         &mut self,
         piece: &Piece<'a>,
         raw: &mut Raw,
-        fields: &mut Vec<Field>,
+        fields: &mut Fields,
         cells: &mut u64,
         with_fields: bool,
     ) -> Result<(), ReadError> {
@@ -247,10 +252,13 @@ impl<'a> Decoder<'_, 'a> {
             return Ok(()); // parallel programs write such pieces
         }
         let points = find(Section::Points, b"Points")?;
-        if points.components != 3 {
+        if points.components != 3 || points.kind.bytes() < 2 {
             return self.fail(
                 points,
-                format!("points have {} components", points.components),
+                format!(
+                    "points have {} components of type {:?}",
+                    points.components, points.kind
+                ),
             );
         }
         let mut p = [0.0; 3];
@@ -301,7 +309,7 @@ impl<'a> Decoder<'_, 'a> {
             .iter()
             .filter(|a| a.section == Section::CellData && with_fields)
         {
-            if !cells::room(fields) || array.components == 0 {
+            if array.components == 0 || !fields.room(piece.cells.saturating_mul(array.components)) {
                 continue;
             }
             let mut values = Vec::new();
@@ -415,7 +423,13 @@ impl<'a> Decoder<'_, 'a> {
         };
         if !self.encoding.zlib {
             return match read(word, first) {
-                Some(bytes) => Ok(bytes),
+                Some(bytes) => match self.budget.checked_sub(bytes.len() as u64) {
+                    Some(left) => {
+                        self.budget = left;
+                        Ok(bytes)
+                    }
+                    None => self.fail(array, "the arrays of the file overlap".into()),
+                },
                 None => self.fail(
                     array,
                     format!("{first} bytes are announced, but the data end before"),
