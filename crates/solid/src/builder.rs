@@ -6,7 +6,9 @@ use crate::elements::{Constants, Tets};
 use crate::materials::{Given, Material};
 use crate::mesh::TetMesh;
 use crate::model::{Body, Load, Model, ModelParts, Pin};
-use crate::potentials::{Elastic, Gravity, Monopole, Obstacle, Potential, Shape};
+use crate::potentials::{
+    ContactSurface, Elastic, Gravity, Monopole, Obstacle, Potential, Shape, SurfaceContact,
+};
 use std::sync::Arc;
 
 /// A damping model with its constants.
@@ -75,6 +77,20 @@ impl BodyInput {
     }
 }
 
+/// Contact to be made when all bodies are known.
+struct ContactSpec {
+    between: Between,
+    stiffness: f64,
+    thickness: f64,
+}
+
+enum Between {
+    /// Two bodies, or all pairs.
+    Bodies(Option<(usize, usize)>),
+    /// A body and itself, or each.
+    Itself(Option<usize>),
+}
+
 /// Collects bodies, then what acts on them, then builds.
 #[derive(Default)]
 pub struct ModelBuilder {
@@ -89,6 +105,9 @@ pub struct ModelBuilder {
     gravity: Option<[f64; 3]>,
     monopole: Option<(f64, [f64; 3])>,
     obstacles: Vec<(Shape, f64)>,
+    /// Surface of each body.
+    surfaces: Vec<Arc<ContactSurface>>,
+    contacts: Vec<ContactSpec>,
     others: Vec<Box<dyn Potential>>,
     pins: Vec<Pin>,
     loads: Vec<Load>,
@@ -132,7 +151,10 @@ impl ModelBuilder {
                 .iter()
                 .flatten(),
         );
-        let areas = body.mesh.surface().nodal_areas(&body.mesh.vertices);
+        let outside = body.mesh.surface();
+        let areas = outside.nodal_areas(&body.mesh.vertices);
+        let outside = ContactSurface::new(&outside, &body.mesh.vertices, first);
+        self.surfaces.push(Arc::new(outside));
         let surface = areas.iter().enumerate().filter(|(_, area)| **area > 0.0);
         self.surface
             .extend(surface.map(|(n, area)| ((first + n) as u32, *area)));
@@ -157,6 +179,74 @@ impl ModelBuilder {
     /// An obstacle with stiffness per area, Pa/m.
     pub fn obstacle(&mut self, shape: Shape, stiffness: f64) {
         self.obstacles.push((shape, stiffness));
+    }
+
+    /// Contact between two bodies (by their place in the order of adding), or between all pairs of
+    /// distinct bodies, later ones included. Stiffness per area in Pa/m; thickness (m) is the distance
+    /// at which surfaces begin to push. See [`SurfaceContact`]. The error names what is wrong.
+    pub fn contact_between(
+        &mut self,
+        bodies: Option<(usize, usize)>,
+        stiffness: f64,
+        thickness: f64,
+    ) -> Result<(), String> {
+        if let Some((a, b)) = bodies {
+            if a == b {
+                return Err(format!(
+                    "contact between body {a} and itself: ask for self contact instead"
+                ));
+            }
+            self.check_body(a.max(b))?;
+        }
+        self.contact(Between::Bodies(bodies), stiffness, thickness)
+    }
+
+    /// Contact of a body with itself, or of each with itself, later ones included. Units as in
+    /// [`ModelBuilder::contact_between`].
+    pub fn contact_self(
+        &mut self,
+        body: Option<usize>,
+        stiffness: f64,
+        thickness: f64,
+    ) -> Result<(), String> {
+        if let Some(body) = body {
+            self.check_body(body)?;
+        }
+        self.contact(Between::Itself(body), stiffness, thickness)
+    }
+
+    fn check_body(&self, body: usize) -> Result<(), String> {
+        let known = self.bodies.len();
+        if body < known {
+            return Ok(());
+        }
+        Err(format!(
+            "contact of body {body}, but {known} bodies were added: they count from 0"
+        ))
+    }
+
+    fn contact(&mut self, between: Between, stiffness: f64, thickness: f64) -> Result<(), String> {
+        if !(stiffness > 0.0 && stiffness.is_finite()) {
+            return Err(format!(
+                "contact stiffness {stiffness} Pa/m must be a positive number"
+            ));
+        }
+        if !(thickness >= 0.0 && thickness.is_finite()) {
+            return Err(format!(
+                "contact thickness {thickness} m must be 0 or a positive number"
+            ));
+        }
+        self.contacts.push(ContactSpec {
+            between,
+            stiffness,
+            thickness,
+        });
+        Ok(())
+    }
+
+    /// Surface of each body so far, with its triangles in global node numbers.
+    pub fn surfaces(&self) -> &[Arc<ContactSurface>] {
+        &self.surfaces
     }
 
     /// Any other potential.
@@ -216,6 +306,9 @@ impl ModelBuilder {
                 nodes: self.surface.clone(),
             }));
         }
+        for spec in &self.contacts {
+            potentials.push(Box::new(spec.build(&self.surfaces)));
+        }
         potentials.extend(self.others);
         let dampings = self
             .dampings
@@ -248,5 +341,27 @@ impl ModelBuilder {
             consistent: self.consistent.then_some(self.densities),
             start: self.start,
         })
+    }
+}
+
+impl ContactSpec {
+    fn build(&self, surfaces: &[Arc<ContactSurface>]) -> SurfaceContact {
+        let (k, thickness) = (self.stiffness, self.thickness);
+        match self.between {
+            Between::Bodies(Some((a, b))) => {
+                let two = vec![surfaces[a].clone(), surfaces[b].clone()];
+                SurfaceContact::between(two, &[(0, 1)], k, thickness)
+            }
+            Between::Bodies(None) => {
+                let pairs: Vec<(usize, usize)> = (0..surfaces.len())
+                    .flat_map(|j| (0..j).map(move |i| (i, j)))
+                    .collect();
+                SurfaceContact::between(surfaces.to_vec(), &pairs, k, thickness)
+            }
+            Between::Itself(Some(body)) => {
+                SurfaceContact::within(vec![surfaces[body].clone()], k, thickness)
+            }
+            Between::Itself(None) => SurfaceContact::within(surfaces.to_vec(), k, thickness),
+        }
     }
 }

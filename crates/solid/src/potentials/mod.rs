@@ -4,11 +4,13 @@ mod elastic;
 mod gravity;
 mod monopole;
 mod obstacle;
+mod surface_contact;
 
 pub use elastic::Elastic;
 pub use gravity::Gravity;
 pub use monopole::Monopole;
 pub use obstacle::{Obstacle, Shape};
+pub use surface_contact::{Contact, ContactSurface, Feature, SurfaceContact};
 
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
