@@ -283,6 +283,19 @@ fn numbers_that_are_not_finite_are_null() {
 }
 
 #[test]
+fn a_small_change_of_a_large_number_survives() {
+    let x: Vec<f64> = (0..100).map(|k| k as f64).collect();
+    let y: Vec<f64> = x.iter().map(|x| 12_345.0 + 1e-6 * x.sin()).collect();
+    let mut report = Report::new("", Verdict::new(Level::Pass, ""));
+    report.plots = vec![Plot::over_time("", "", vec![Series::line("", &x, &y)])];
+    let data = data(&render(&report));
+    for (k, y) in y.iter().enumerate() {
+        let read = data["plots"][0]["series"][0]["y"][k].as_f64().unwrap();
+        assert!((read - y).abs() < 1e-6 * 1e-4, "{read} {y}");
+    }
+}
+
+#[test]
 fn the_same_report_is_the_same_page() {
     assert_eq!(render(&sample()), render(&sample()));
 }

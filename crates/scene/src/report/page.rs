@@ -1,6 +1,6 @@
 //! The page itself: the template, filled.
 
-use super::decimate::{decimate, json_number, json_numbers};
+use super::decimate::{decimate, json_number, json_samples};
 use super::encode::{escape, json_string, script_hash};
 use super::{Check, Level, Plot, Replay, Report, Series, Style, Table, digits, short};
 use std::fmt::Write;
@@ -258,7 +258,7 @@ fn plots(plots: &[Plot]) -> String {
             note(&plot.note)
         );
     }
-    out.push_str("</div><p class=\"note\">Drag across a plot to zoom, double-click to reset; click to move the replay to that time.</p>");
+    out.push_str("</div><p class=\"note screen\">Drag across a plot to zoom, double-click to reset; click to move the replay to that time.</p>");
     out
 }
 
@@ -368,8 +368,8 @@ fn series(s: &Series, limit: usize, out: &mut String) {
         s.dashed
     );
     let (x, y) = decimate(&s.x, &s.y, limit);
-    json_numbers(&x, out);
+    json_samples(&x, out);
     out.push_str(",\"y\":");
-    json_numbers(&y, out);
+    json_samples(&y, out);
     out.push('}');
 }

@@ -144,6 +144,7 @@ class Plot {
     if (!(x0 <= x1)) [x0, x1] = [0, 1];
     if (!(y0 <= y1)) [y0, y1] = this.logY ? [-1, 1] : [0, 1];
     if (x0 === x1) { x0 -= 0.5; x1 += 0.5; }
+    if (!this.zoom && seen.some(s => s.style === "points" || s.style === "both")) { const edge = 0.03 * (x1 - x0); x0 -= edge; x1 += edge; }
     const pad = y1 > y0 ? 0.05 * (y1 - y0) : this.logY ? 0.5 : Math.abs(y0) * 0.05 || 1;
     return { x0, x1, y0: y0 - pad, y1: y1 + pad };
   }
