@@ -1,13 +1,17 @@
 //! The page itself: the template, filled.
 
-use super::decimate::{decimate, json_number, json_numbers};
+use super::decimate::{decimate, json_number, json_samples};
 use super::encode::{escape, json_string, script_hash};
-use super::{Check, Level, Plot, Replay, Report, Series, Style, Table, short};
+use super::{Check, Level, Plot, Replay, Report, Series, Style, Table, digits, short};
 use std::fmt::Write;
 
 const TEMPLATE: &str = include_str!("page.html");
 const CSS: &str = include_str!("page.css");
-const SCRIPTS: [&str; 3] = [include_str!("plots.js"), include_str!("viewer.js"), include_str!("page.js")];
+const SCRIPTS: [&str; 3] = [
+    include_str!("plots.js"),
+    include_str!("viewer.js"),
+    include_str!("page.js"),
+];
 
 /// A series with more samples than this is decimated.
 const LONG_SERIES: usize = 5_000;
@@ -47,7 +51,9 @@ fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
     let mut out = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
-        let Some((name, after)) = after.split_once("}}") else { break };
+        let Some((name, after)) = after.split_once("}}") else {
+            break;
+        };
         out.push_str(before);
         out.push_str(&value(name));
         rest = after;
@@ -83,7 +89,10 @@ fn word(level: Level) -> &'static str {
 /// The mark as a picture: a different shape for each level, not only another colour.
 fn mark(level: Level) -> String {
     let (shape, sign) = match level {
-        Level::Pass => ("<circle cx=\"12\" cy=\"12\" r=\"11\" fill=\"var(--tone)\"/>", "M6.5 12.5l3.8 3.8 7.2-8"),
+        Level::Pass => (
+            "<circle cx=\"12\" cy=\"12\" r=\"11\" fill=\"var(--tone)\"/>",
+            "M6.5 12.5l3.8 3.8 7.2-8",
+        ),
         Level::Warn => (
             "<path d=\"M12 2.2L22.6 21H1.4z\" fill=\"var(--tone)\" stroke=\"var(--tone)\" stroke-width=\"2\" stroke-linejoin=\"round\"/>",
             "M12 9v5.5M12 18v.1",
@@ -101,7 +110,9 @@ fn mark(level: Level) -> String {
 fn verdict(report: &Report) -> String {
     let v = &report.verdict;
     let (class, mark) = (class(v.level), mark(v.level));
-    let (headline, sentence) = (escape(&v.headline), escape(&v.sentence));
+    // A percentage should not be torn apart at the end of a line.
+    let sentence = escape(&v.sentence).replace(" %", "\u{a0}%");
+    let headline = escape(&v.headline);
     format!(
         "<section class=\"verdict {class}\" role=\"status\">{mark}<div><p class=\"headline\">{headline}</p><p class=\"sentence\">{sentence}</p></div></section>"
     )
@@ -111,7 +122,10 @@ fn warnings(warnings: &[String]) -> String {
     if warnings.is_empty() {
         return String::new();
     }
-    let items: String = warnings.iter().map(|w| format!("<li>{}</li>", escape(w))).collect();
+    let items: String = warnings
+        .iter()
+        .map(|w| format!("<li>{}</li>", escape(w)))
+        .collect();
     format!("<ul class=\"warnings\" aria-label=\"Warnings\">{items}</ul>")
 }
 
@@ -126,7 +140,7 @@ fn checks(checks: &[Check]) -> String {
         let meter = c.ratio.filter(|r| !r.is_nan()).map_or(String::new(), meter);
         let _ = write!(
             out,
-            "<tr class=\"{}\"><td class=\"state\">{}{}</td><th>{}<span class=\"expected\">{}</span></th><td class=\"number\">{}{meter}</td><td class=\"number\">{}</td><td class=\"why\">{}</td></tr>",
+            "<tr class=\"{}\"><td class=\"state\">{}{}</td><th>{}<span class=\"expected\">{}</span></th><td class=\"number\" data-label=\"measured\">{}{meter}</td><td class=\"number\" data-label=\"allowed\">{}</td><td class=\"why\">{}</td></tr>",
             class(c.level),
             mark(c.level),
             word(c.level),
@@ -158,19 +172,34 @@ fn facts(facts: &[(String, String)]) -> String {
         return String::new();
     }
     let tile = |(name, value): &(String, String)| {
-        format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value))
+        format!(
+            "<div><dt>{}</dt><dd>{}</dd></div>",
+            escape(name),
+            escape(value)
+        )
     };
-    format!("<dl class=\"facts\">{}</dl>", facts.iter().map(tile).collect::<String>())
+    format!(
+        "<dl class=\"facts\">{}</dl>",
+        facts.iter().map(tile).collect::<String>()
+    )
 }
 
 fn stills(replay: &Replay) -> String {
     let mut out = String::from("<h2>The motion</h2><div class=\"strip\">");
     for (time, picture) in replay.stills(5, [220.0, 150.0]) {
-        let _ = write!(out, "<figure>{picture}<figcaption>t = {} s</figcaption></figure>", short(time));
+        let _ = write!(
+            out,
+            "<figure>{picture}<figcaption>t = {} s</figcaption></figure>",
+            digits(time, 5)
+        );
     }
     out.push_str("</div>");
     if let Some(field) = replay.still_field() {
-        let _ = write!(out, "<p class=\"note\">Coloured by {}; scale in the replay.</p>", escape(field));
+        let _ = write!(
+            out,
+            "<p class=\"note\">Coloured by {}; scale in the replay.</p>",
+            escape(field)
+        );
     }
     out
 }
@@ -186,8 +215,14 @@ fn stage(replay: &Replay) -> String {
 }
 
 fn table(table: &Table) -> String {
-    let mut out = format!("<h2>{}</h2><div class=\"card scroll\"><table><thead><tr>", escape(&table.title));
-    table.header.iter().for_each(|h| out += &format!("<th>{}</th>", escape(h)));
+    let mut out = format!(
+        "<h2>{}</h2><div class=\"card scroll\"><table><thead><tr>",
+        escape(&table.title)
+    );
+    table
+        .header
+        .iter()
+        .for_each(|h| out += &format!("<th>{}</th>", escape(h)));
     out.push_str("</tr></thead><tbody>");
     for row in &table.rows {
         out.push_str("<tr>");
@@ -203,7 +238,11 @@ fn table(table: &Table) -> String {
 }
 
 fn note(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("<p class=\"note\">{}</p>", escape(text)) }
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("<p class=\"note\">{}</p>", escape(text))
+    }
 }
 
 fn plots(plots: &[Plot]) -> String {
@@ -219,7 +258,7 @@ fn plots(plots: &[Plot]) -> String {
             note(&plot.note)
         );
     }
-    out.push_str("</div><p class=\"note\">Drag across a plot to zoom, double-click to reset; click to move the replay to that time.</p>");
+    out.push_str("</div><p class=\"note screen\">Drag across a plot to zoom, double-click to reset; click to move the replay to that time.</p>");
     out
 }
 
@@ -228,10 +267,16 @@ fn pairs(title: &str, pairs: &[(String, String)]) -> String {
         return String::new();
     }
     let row = |(name, value): &(String, String)| {
-        format!("<tr><th>{}</th><td>{}</td></tr>", escape(name), escape(value))
+        format!(
+            "<tr><th>{}</th><td>{}</td></tr>",
+            escape(name),
+            escape(value)
+        )
     };
     let rows: String = pairs.iter().map(row).collect();
-    format!("<h2>{title}</h2><div class=\"card scroll\"><table class=\"pairs\"><tbody>{rows}</tbody></table></div>")
+    format!(
+        "<h2>{title}</h2><div class=\"card scroll\"><table class=\"pairs\"><tbody>{rows}</tbody></table></div>"
+    )
 }
 
 fn citations(report: &Report) -> String {
@@ -245,7 +290,10 @@ fn citations(report: &Report) -> String {
         let safe = |u: &&String| u.starts_with("https://") || u.starts_with("http://");
         if let Some(url) = c.url.as_ref().filter(safe) {
             let url = escape(url);
-            let _ = write!(out, " <a href=\"{url}\" rel=\"noopener noreferrer\">{url}</a>");
+            let _ = write!(
+                out,
+                " <a href=\"{url}\" rel=\"noopener noreferrer\">{url}</a>"
+            );
         }
         out.push_str("</li>");
     }
@@ -257,8 +305,13 @@ fn provenance(facts: &[(String, String)]) -> String {
     if facts.is_empty() {
         return String::new();
     }
-    let item = |(name, value): &(String, String)| format!("<span>{}: {}</span>", escape(name), escape(value));
-    format!("<footer>{}</footer>", facts.iter().map(item).collect::<String>())
+    let item = |(name, value): &(String, String)| {
+        format!("<span>{}: {}</span>", escape(name), escape(value))
+    };
+    format!(
+        "<footer>{}</footer>",
+        facts.iter().map(item).collect::<String>()
+    )
 }
 
 /// The data block: plots (decimated) and replay.
@@ -308,10 +361,15 @@ fn series(s: &Series, limit: usize, out: &mut String) {
         Style::Points => "points",
         Style::LineAndPoints => "both",
     };
-    let _ = write!(out, "{{\"name\":{},\"style\":\"{style}\",\"dashed\":{},\"x\":", json_string(&s.name), s.dashed);
+    let _ = write!(
+        out,
+        "{{\"name\":{},\"style\":\"{style}\",\"dashed\":{},\"x\":",
+        json_string(&s.name),
+        s.dashed
+    );
     let (x, y) = decimate(&s.x, &s.y, limit);
-    json_numbers(&x, out);
+    json_samples(&x, out);
     out.push_str(",\"y\":");
-    json_numbers(&y, out);
+    json_samples(&y, out);
     out.push('}');
 }

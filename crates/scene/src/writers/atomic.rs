@@ -71,7 +71,7 @@ pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), WriteError> {
     write_with(path, |out| out.write_all(bytes))
 }
 
-/// Like [`write`], with the content streamed by `fill` (buffered).
+/// Like [`write()`], with the content streamed by `fill` (buffered).
 ///
 /// An error returned by `fill` cancels the write. A symbolic link is followed, so the file it
 /// points to is replaced and not the link. Anything that is not a regular file is refused:
