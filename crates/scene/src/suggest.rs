@@ -119,9 +119,13 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     best.map(|(_, candidate)| candidate)
 }
 
-/// `; did you mean "step"?`, or nothing when no known name is near.
+/// What joins a complaint about a name to what is known instead: `; did you mean "step"? ` if a known name is
+/// near, otherwise `; `.
 pub fn did_you_mean<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> String {
-    nearest(name, known).map_or_else(String::new, |near| format!("; did you mean {near:?}?"))
+    match nearest(name, known) {
+        Some(near) => format!("; did you mean {near:?}? "),
+        None => "; ".to_owned(),
+    }
 }
 
 /// A name or text from a file, safe to print: quoted, control characters escaped, cut at 60 characters.
@@ -132,9 +136,13 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// `there is no region "botom"; did you mean "bottom"? known: bottom, top`.
-pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
-    let list = if known.is_empty() { "none".to_string() } else { known.join(", ") };
-    let hint = did_you_mean(name, known.iter().copied());
-    format!("there is no {kind} {}{hint}; known: {list}", quoted(name))
+/// Names with commas between; of many, the first 30 and how many more there are.
+pub fn list<'k>(names: impl IntoIterator<Item = &'k str>) -> String {
+    let mut names = names.into_iter();
+    let mut shown: Vec<String> = names.by_ref().take(30).map(str::to_owned).collect();
+    match names.count() {
+        0 => {}
+        more => shown.push(format!("… and {more} more")),
+    }
+    shown.join(", ")
 }

@@ -416,7 +416,8 @@ fn random_text_never_panics() {
     let mut random = Random(11);
     let mut good = 0;
     for _ in 0..20_000 {
-        let length = 1 + random.below(if random.below(20) == 0 { 300 } else { 12 });
+        let longest = if random.below(20) == 0 { 300 } else { 12 };
+        let length = 1 + random.below(longest);
         let source: String = (0..length)
             .map(|_| PIECES[random.below(PIECES.len())])
             .collect();

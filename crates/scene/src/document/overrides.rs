@@ -193,10 +193,10 @@ fn member(items: &[Node], segment: &str) -> Result<Member, String> {
     }
     let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
     Err(format!(
-        "no member is named {}{}; name one of [{}], or count from 0 to {}",
+        "no member is named {}{}name one of [{}], or count from 0 to {}",
         suggest::quoted(segment),
         suggest::did_you_mean(segment, names.iter().copied()),
-        names.join(", "),
+        suggest::list(names.iter().copied()),
         length.saturating_sub(1)
     ))
 }

@@ -3,9 +3,12 @@
 use toml::de::{DeTable, DeValue};
 
 use super::{Entry, MAX_DEPTH, Node, Place, SceneError, Table, Value};
+use crate::suggest;
 
 /// Scenes larger than this are refused, bytes: large data belongs into mesh files.
-pub const MAX_BYTES: usize = 4 << 20;
+///
+/// The parser takes about 75 bytes of memory per byte in the worst case (`[1,1,1,…`); this keeps it below 64 MiB.
+pub const MAX_BYTES: usize = 3 << 18;
 
 impl Node {
     /// Reads a scene: JSON if `origin` ends in `.json` or the text starts with `{`, otherwise TOML.
@@ -38,7 +41,7 @@ impl Node {
             return None;
         }
         lines
-            .convert(value.get_ref(), Place::Override, "--set", "")
+            .convert(value.get_ref(), Place::Override, "--set")
             .ok()
     }
 }
@@ -72,14 +75,8 @@ impl Lines {
     }
 
     /// Converts a value whose depth has been checked.
-    fn convert(
-        &self,
-        value: &DeValue<'_>,
-        place: Place,
-        origin: &str,
-        path: &str,
-    ) -> Result<Node, SceneError> {
-        let refuse = |message: String| SceneError::at(origin, place, path, message);
+    fn convert(&self, value: &DeValue<'_>, place: Place, origin: &str) -> Result<Node, SceneError> {
+        let refuse = |message: String| SceneError::at(origin, place, "", message);
         let value = match value {
             DeValue::String(text) => Value::Text(text.clone().into_owned()),
             DeValue::Boolean(flag) => Value::Bool(*flag),
@@ -88,7 +85,8 @@ impl Lines {
                     Ok(integer) => Value::Integer(integer),
                     Err(_) => {
                         return Err(refuse(format!(
-                            "{number} has too many digits; write it with a point or an exponent, as 1e20"
+                            "{} has too many digits; write it with a point or an exponent, as 1e20",
+                            suggest::quoted(number.as_str())
                         )));
                     }
                 }
@@ -107,29 +105,25 @@ impl Lines {
                     .iter()
                     .enumerate()
                     .map(|(i, item)| {
-                        let path = format!("{path}[{i}]");
-                        self.convert(item.get_ref(), self.at(item.span().start), origin, &path)
+                        self.convert(item.get_ref(), self.at(item.span().start), origin)
+                            .map_err(|error| error.inside(&format!("[{i}]")))
                     })
                     .collect::<Result<_, _>>()?,
             ),
-            DeValue::Table(table) => Value::Table(self.convert_table(table, origin, path)?),
+            DeValue::Table(table) => Value::Table(self.convert_table(table, origin)?),
         };
         Ok(Node { value, place })
     }
 
-    fn convert_table(
-        &self,
-        table: &DeTable<'_>,
-        origin: &str,
-        path: &str,
-    ) -> Result<Table, SceneError> {
+    fn convert_table(&self, table: &DeTable<'_>, origin: &str) -> Result<Table, SceneError> {
         let mut entries = Vec::with_capacity(table.len());
         for (key, item) in table.iter() {
             let place = self.at(key.span().start);
-            let path = join(path, key.get_ref());
             // The parser places a table at its header or brace, but an implied one nowhere useful.
             let at_value = self.at(item.span().start.max(key.span().start));
-            let node = self.convert(item.get_ref(), at_value, origin, &path)?;
+            let node = self
+                .convert(item.get_ref(), at_value, origin)
+                .map_err(|error| error.inside(&join("", key.get_ref())))?;
             let entry = Entry {
                 key: key.get_ref().clone().into_owned(),
                 place,
@@ -146,8 +140,17 @@ impl Lines {
 
 /// `path.key`
 pub(super) fn join(path: &str, key: &str) -> String {
-    if path.is_empty() {
+    let plain = key.len() <= 60
+        && key
+            .chars()
+            .all(|c| c.is_alphanumeric() || "_- ".contains(c));
+    let key = if plain {
         key.to_owned()
+    } else {
+        suggest::quoted(key)
+    };
+    if path.is_empty() {
+        key
     } else {
         format!("{path}.{key}")
     }
@@ -202,7 +205,7 @@ fn from_toml(text: &str, origin: &str) -> Result<Node, SceneError> {
     if deeper_than(&value, MAX_DEPTH) {
         return Err(too_deep(origin, Place::Unknown));
     }
-    lines.convert(&value, Place::Line(1), origin, "")
+    lines.convert(&value, Place::Line(1), origin)
 }
 
 fn from_json(text: &str, origin: &str) -> Result<Node, SceneError> {
@@ -219,15 +222,10 @@ fn from_json(text: &str, origin: &str) -> Result<Node, SceneError> {
             format!("not valid JSON: {error}; correct it there"),
         )
     })?;
-    convert_json(&value, origin, "", 0)
+    convert_json(&value, origin, 0)
 }
 
-fn convert_json(
-    value: &serde_json::Value,
-    origin: &str,
-    path: &str,
-    depth: usize,
-) -> Result<Node, SceneError> {
+fn convert_json(value: &serde_json::Value, origin: &str, depth: usize) -> Result<Node, SceneError> {
     if depth > MAX_DEPTH {
         return Err(too_deep(origin, Place::Unknown));
     }
@@ -236,7 +234,7 @@ fn convert_json(
             return Err(SceneError::at(
                 origin,
                 Place::Unknown,
-                path,
+                "",
                 "null is no value; leave the key out to get its default",
             ));
         }
@@ -250,13 +248,17 @@ fn convert_json(
             items
                 .iter()
                 .enumerate()
-                .map(|(i, item)| convert_json(item, origin, &format!("{path}[{i}]"), depth + 1))
+                .map(|(i, item)| {
+                    convert_json(item, origin, depth + 1)
+                        .map_err(|error| error.inside(&format!("[{i}]")))
+                })
                 .collect::<Result<_, _>>()?,
         ),
         serde_json::Value::Object(map) => {
             let mut entries = Vec::with_capacity(map.len());
             for (key, item) in map {
-                let node = convert_json(item, origin, &join(path, key), depth + 1)?;
+                let node = convert_json(item, origin, depth + 1)
+                    .map_err(|error| error.inside(&join("", key)))?;
                 entries.push(Entry {
                     key: key.clone(),
                     place: Place::Unknown,

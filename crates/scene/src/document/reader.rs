@@ -143,7 +143,7 @@ impl<'a> Item<'a> {
         }
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         Err(self.error(format!(
-            "{} is not known here{}; choose one of: {}",
+            "{} is not known here{}choose one of: {}",
             suggest::quoted(word),
             suggest::did_you_mean(word, names.iter().copied()),
             names.join(", ")
@@ -289,7 +289,11 @@ impl<'a> Reader<'a> {
             .entries()
             .iter()
             .filter(|e| !self.known.contains(&e.key.as_str()));
-        match unread.find(|entry| suggest::nearest(&entry.key, [key]).is_some()) {
+        match unread
+            .by_ref()
+            .take(1000)
+            .find(|entry| suggest::nearest(&entry.key, [key]).is_some())
+        {
             Some(entry) => Err(self.unknown(entry)),
             None => Err(self.error(format!(
                 "the key {key:?} is missing; write for example {example}"
@@ -379,7 +383,7 @@ impl<'a> Reader<'a> {
             self.path.as_str()
         };
         let message = format!(
-            "unknown key {} in {place}{}; known keys: {}",
+            "unknown key {} in {place}{}known keys: {}",
             suggest::quoted(&entry.key),
             suggest::did_you_mean(&entry.key, self.known.iter().copied()),
             if self.known.is_empty() {

@@ -326,7 +326,7 @@ impl<'s> Parser<'s, '_> {
             };
             let list: Vec<&str> = known().collect();
             format!(
-                "unknown name {}{}; known here: {}",
+                "unknown name {}{}known here: {}",
                 suggest::quoted(name),
                 suggest::did_you_mean(name, known()),
                 list.join(", ")
@@ -345,7 +345,7 @@ impl<'s> Parser<'s, '_> {
                 format!("{name} is not a function (write {name}*(…) to multiply)")
             } else {
                 format!(
-                    "unknown function {}{}; known: {}",
+                    "unknown function {}{}known: {}",
                     suggest::quoted(name),
                     suggest::did_you_mean(name, function_names()),
                     function_list()

@@ -102,7 +102,7 @@ impl IntegratorSpec {
             return Ok(());
         }
         Err(self.mark.error(format!(
-            "there is no integrator {}{}; choose one of: {}",
+            "there is no integrator {}{}choose one of: {}",
             suggest::quoted(&self.name),
             suggest::did_you_mean(&self.name, known.iter().copied()),
             known.join(", ")
@@ -117,7 +117,7 @@ impl IntegratorSpec {
             .find(|option| !known.contains(&option.key.as_str()));
         stranger.map_or(Ok(()), |option| {
             Err(option.mark.error(format!(
-                "unknown key {} for the integrator {:?}{}; known keys: name{}",
+                "unknown key {} for the integrator {:?}{}known keys: name{}",
                 suggest::quoted(&option.key),
                 self.name,
                 suggest::did_you_mean(&option.key, known.iter().copied()),

@@ -127,10 +127,10 @@ impl Bodies<'_> {
         let name = item.text()?;
         self.0.iter().position(|n| n == name).ok_or_else(|| {
             item.error(format!(
-                "there is no body {}{}; the scene has: {}",
+                "there is no body {}{}the scene has: {}",
                 suggest::quoted(name),
                 suggest::did_you_mean(name, self.0.iter().map(String::as_str)),
-                self.0.join(", ")
+                suggest::list(self.0.iter().map(String::as_str))
             ))
         })
     }

@@ -3,7 +3,7 @@
 use super::defaults;
 use super::quantity::{Field, Mark};
 use super::selector::{Selector, Target};
-use crate::document::{Item, Reader, SceneError};
+use crate::document::{Item, Reader, SceneError, Value};
 use crate::suggest;
 
 /// What a body is made of.
@@ -47,7 +47,9 @@ pub struct Parameters {
     pub density: Option<Field>,
     /// `C` or `C11`…`C66`: upper triangle of the 6×6 stiffness, row by row as [`STIFFNESS_KEYS`], Pa;
     /// strains xx, yy, zz, yz, xz, xy with engineering shear (Voigt).
-    pub stiffness: Option<[f64; 21]>,
+    ///
+    /// `C = { cell_data = "C" }` takes the fields `C11`, `C12`, … of the mesh file.
+    pub stiffness: Option<Box<[Field; 21]>>,
     /// Constants of the model itself, to be checked against its card.
     pub extra: Vec<Parameter>,
 }
@@ -133,7 +135,7 @@ impl MaterialSpec {
             let mut names = vec!["E", "nu", "lambda", "mu", "rho", "C"];
             names.extend_from_slice(known);
             let message = format!(
-                "unknown key {} for the model {:?}{}; known keys: {}",
+                "unknown key {} for the model {:?}{}known keys: {}",
                 suggest::quoted(&parameter.key),
                 self.model,
                 suggest::did_you_mean(&parameter.key, names.iter().copied()),
@@ -253,39 +255,48 @@ fn checked(
     }
 }
 
-fn read_stiffness(reader: &mut Reader<'_>) -> Result<Option<[f64; 21]>, SceneError> {
+fn read_stiffness(reader: &mut Reader<'_>) -> Result<Option<Box<[Field; 21]>>, SceneError> {
     let whole = reader.optional("C");
-    let mut constants = [0.0; 21];
+    let mut constants = [const { Field::Constant(0.0) }; 21];
     let mut single = None;
     for (key, slot) in STIFFNESS_KEYS.iter().zip(&mut constants) {
         // Ask only for those present: 21 names would drown the list of known keys.
         if reader.peek(key)
             && let Some(item) = reader.optional(key)
         {
-            *slot = item.number()?;
+            *slot = Field::read(&item)?;
             single = Some(item);
         }
     }
     match (whole, single) {
-        (None, None) => Ok(None),
-        (Some(_), Some(item)) => Err(item.error("is given besides C; keep one of them")),
+        (None, None) => return Ok(None),
+        (Some(_), Some(item)) => return Err(item.error("is given besides C; keep one of them")),
         (None, Some(item)) => {
-            for (key, value) in STIFFNESS_KEYS.iter().zip(constants) {
+            for (key, value) in STIFFNESS_KEYS.iter().zip(&constants) {
                 let mut digits = key.chars().skip(1);
-                if digits.next() == digits.next() && value <= 0.0 {
+                let diagonal = digits.next() == digits.next();
+                if diagonal && value.constant().is_some_and(|v| v <= 0.0) {
                     return Err(item.error(format!(
                         "{key} must be positive as well; give C11, C22, … C66 in Pa"
                     )));
                 }
             }
-            Ok(Some(constants))
         }
         (Some(item), None) => {
-            let items = item.exactly::<21>("numbers (C11, C12, … C16, C22, … C66)")?;
-            for (slot, item) in constants.iter_mut().zip(items) {
-                *slot = item.number()?;
+            if let Value::Table(_) = item.node.value {
+                if let Field::CellData(name) = Field::read(&item)? {
+                    for (key, slot) in STIFFNESS_KEYS.iter().zip(&mut constants) {
+                        let indices = key.strip_prefix('C').unwrap_or(key);
+                        *slot = Field::CellData(format!("{name}{indices}"));
+                    }
+                }
+            } else {
+                let items = item.exactly::<21>("numbers (C11, C12, … C16, C22, … C66)")?;
+                for (slot, item) in constants.iter_mut().zip(items) {
+                    *slot = Field::read(&item)?;
+                }
             }
-            Ok(Some(constants))
         }
     }
+    Ok(Some(Box::new(constants)))
 }

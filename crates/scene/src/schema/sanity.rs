@@ -2,6 +2,7 @@
 
 use super::material::Parameters;
 use super::mesh::Shape;
+use super::quantity::Field;
 use super::{Damping, Scene};
 
 /// Warnings about a scene that reads well.
@@ -129,12 +130,17 @@ fn parameters(given: &Parameters, path: &str, out: &mut Vec<String>) {
 }
 
 /// Whether the 6×6 matrix with this upper triangle has a Cholesky factor.
-fn positive_definite(upper: &[f64; 21]) -> bool {
+///
+/// Constants that vary over the body are not judged.
+fn positive_definite(upper: &[Field; 21]) -> bool {
+    if upper.iter().any(|field| field.constant().is_none()) {
+        return true;
+    }
     let mut a = [[0.0_f64; 6]; 6];
-    let mut constants = upper.iter();
+    let mut constants = upper.iter().filter_map(Field::constant);
     for (i, row) in a.iter_mut().enumerate() {
         for slot in row.iter_mut().skip(i) {
-            *slot = constants.next().copied().unwrap_or(f64::NAN);
+            *slot = constants.next().unwrap_or(f64::NAN);
         }
     }
     // Elimination on the upper triangle: every pivot must be positive.
