@@ -146,3 +146,10 @@ pub fn list<'k>(names: impl IntoIterator<Item = &'k str>) -> String {
     }
     shown.join(", ")
 }
+
+/// `there is no region "botom"; did you mean "bottom"? known: bottom, top`.
+pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
+    let list = if known.is_empty() { "none".to_string() } else { known.join(", ") };
+    let hint = did_you_mean(name, known.iter().copied());
+    format!("there is no {kind} {}{hint}; known: {list}", quoted(name))
+}

@@ -76,6 +76,7 @@ fn constant(p: &Parameters) -> bool {
     let named = [&p.young, &p.poisson, &p.lambda, &p.mu, &p.density];
     named.iter().all(|f| f.as_ref().is_none_or(|f| f.constant().is_some()))
         && p.extra.iter().all(|e| e.value.constant().is_some())
+        && p.stiffness.iter().flat_map(|c| c.iter()).all(|f| f.constant().is_some())
 }
 
 /// Writes what is given here over what was given before; E, nu and lambda, mu replace each other.
@@ -112,8 +113,8 @@ fn apply(
     }
     if let Some(stiffness) = &p.stiffness {
         for e in (0..out.len()).filter(|e| mask[*e]) {
-            for (key, value) in STIFFNESS_KEYS.iter().zip(stiffness) {
-                out[e].0.insert((*key).to_string(), *value);
+            for (key, field) in STIFFNESS_KEYS.iter().zip(stiffness.iter()) {
+                out[e].0.insert((*key).to_string(), evaluate(field, mesh, e, mark)?);
             }
         }
     }

@@ -163,8 +163,8 @@ impl Recorder {
             point_fields: pick(true),
             cell_fields: pick(false),
         }
-        .write(self.directory.join("frames").join(&name))?;
-        self.collection.add(state.t, format!("frames/{name}"))?;
+        .write(self.directory.join(&name))?;
+        self.collection.add(state.t, name)?;
         self.frames += 1;
         self.show(built, state.t, &state.q);
         Ok(())
@@ -183,10 +183,10 @@ impl Recorder {
         for k in 0..count {
             let name = frame_name(k as usize);
             let t = every(k);
-            self.collection.push(t, format!("frames/{name}"));
+            self.collection.push(t, name.clone());
             // Only the report's replay needs the positions; a frame that cannot be read is left out.
             if let Ok(crate::readers::Loaded::Tets(mesh, _)) =
-                crate::readers::read(&self.directory.join("frames").join(&name))
+                crate::readers::read(&self.directory.join(&name))
             {
                 let q: Vec<f64> = mesh.vertices.concat();
                 if q.len() == built.simulation.state.q.len() {
