@@ -1,6 +1,6 @@
 //! Sparse Cholesky factorisation A = L Lᵀ with an analysis that is made once per pattern.
 //!
-//! faer's supernodal kernels (measured as fast as PARDISO, LINALG.md) behind an order of our own. The numbers are
+//! faer's supernodal kernels (measured as fast as PARDISO) behind an order of our own. The numbers are
 //! factorised in place: after the first factorisation of a pattern no memory is asked for. faer's kernels give the
 //! same bits sequentially and with rayon; the sequential ones are used, since two threads gained little.
 
