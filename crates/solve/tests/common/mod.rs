@@ -84,7 +84,7 @@ pub fn random_spd(random: &mut Random, n: usize, tets: &[[u32; 4]], diagonal: f6
             .collect();
         for p in 0..4 {
             for q in 0..4 {
-                if tet[p] > tet[q] || (tet[p] == tet[q]) {
+                if tet[p] >= tet[q] {
                     let mut block = [0.0; 9];
                     for r in 0..3 {
                         for c in 0..3 {
