@@ -3,7 +3,7 @@
 use super::prepare::{Prepared, plural, prepare};
 use super::solid::{Inside, Solid};
 use super::stuffing::stuff;
-use super::{MOST_TETS, MeshingError, fail, improve, positive, repair};
+use super::{MOST_TETS, MeshingError, fail, improve, metres, positive, repair};
 use crate::mesh::{TetMesh, TriMesh};
 
 /// How fine a mesh shall be.
@@ -83,31 +83,39 @@ pub fn tetrahedralize_with(surface: &TriMesh, options: &Options) -> Result<Fille
         mut notes,
         ..
     } = prepare(surface);
+    if surface.triangles.is_empty() {
+        return fail("surface: no triangle has an area; check its unit and its scale");
+    }
     let volume = surface.signed_volume();
     let shape = Inside::new(&surface, options.sharp_angle);
     let [lo, hi] = shape.bounds();
     let box_volume: f64 = (0..3).map(|i| hi[i] - lo[i]).product();
+    let size = (0..3).map(|i| hi[i] - lo[i]).fold(0.0, f64::max);
     let thickness = 2.0 * volume / surface.area();
     let nothing = |edge: f64| {
-        let why = if open_edges > 0 || thickness.is_nan() || thickness < 1e-6 * edge {
+        let why = if open_edges > 0 || thickness.is_nan() || thickness <= 1e-6 * size {
             format!(
                 "is it closed? it has {}; fill its holes or thicken it into a closed surface",
                 plural(open_edges, "open edge")
             )
         } else {
             format!(
-                "it is about {thickness:.3} m thick; use an edge length of at most {:.3} m",
-                0.7 * thickness
+                "it is about {} thick; use an edge length of at most {}",
+                metres(thickness),
+                metres(0.7 * thickness)
             )
         };
-        format!("nothing is inside the surface at an edge length of {edge:.4} m: {why}")
+        format!(
+            "nothing is inside the surface at an edge length of {}: {why}",
+            metres(edge)
+        )
     };
     let filled = |edge: f64| -> Result<TetMesh, MeshingError> {
         // 12 tets per cell of the lattice, and some more along the surface.
         if 12.0 * volume / edge.powi(3) > MOST_TETS as f64 {
             return fail(format!(
-                "an edge length of {:.4} m gives more than {MOST_TETS} tets: use a larger one",
-                MEAN_EDGE * edge
+                "an edge length of {} gives more than {MOST_TETS} tets: use a larger one",
+                metres(MEAN_EDGE * edge)
             ));
         }
         let mesh = stuff(&shape, edge)?;
@@ -166,9 +174,9 @@ pub fn tetrahedralize_with(surface: &TriMesh, options: &Options) -> Result<Fille
     let found = mesh.volume();
     if open_edges == 0 && found < (1.0 - LOSS) * volume {
         notes.push(format!(
-            "{:.1} % of the volume is missing: parts thinner than the edge length of {:.4} m are lost{}; use a smaller one",
+            "{:.1} % of the volume is missing: parts thinner than the edge length of {} are lost{}; use a smaller one",
             100.0 * (1.0 - found / volume),
-            MEAN_EDGE * edge,
+            metres(MEAN_EDGE * edge),
             if parts > 1 { " (or parts of the surface overlap)" } else { "" }
         ));
     }
