@@ -181,6 +181,41 @@ fn edge_length_is_met_and_volume_converges() {
 }
 
 #[test]
+fn adapted_meshes_are_coarser_where_they_may() {
+    for (name, surface, exact, tolerance) in [
+        ("ball", ball(16), 4.0 / 3.0 * PI, 0.04),
+        (
+            "torus",
+            torus(1.0, 0.35, 60, 24),
+            2.0 * PI * PI * 0.35 * 0.35,
+            0.06,
+        ),
+        ("cube", cube(), 1.0, 0.01),
+    ] {
+        let options = Options {
+            adapt: 6.0,
+            ..Options::new(Resolution::Tets(1500))
+        };
+        let m = tetrahedralize_with(&surface, &options).unwrap().mesh;
+        let angle = check(name, &m);
+        let error = m.volume() / exact - 1.0;
+        println!(
+            "{name}: {} tets, {angle:.1} degrees, volume {error:+.4}",
+            m.tets.len()
+        );
+        assert!(angle > 10.0 && error.abs() < tolerance && m.tets.len() <= 2000);
+        assert_eq!(m.components().1, 1);
+    }
+    for adapt in [0.0, 0.5, -1.0, f64::NAN, f64::INFINITY] {
+        let options = Options {
+            adapt,
+            ..Options::new(Resolution::Tets(1500))
+        };
+        assert!(tetrahedralize_with(&cube(), &options).is_err());
+    }
+}
+
+#[test]
 fn a_cube_keeps_its_edges_and_corners() {
     let m = tetrahedralize(&cube(), Resolution::EdgeLength(0.12))
         .unwrap()

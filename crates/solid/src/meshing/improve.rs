@@ -62,21 +62,26 @@ struct Improver<'a> {
     surface_edges: Vec<[u32; 2]>,
 }
 
-/// Pulls the boundary onto `shape` and its sharp edges, and smooths `passes` times.
+/// Pulls the boundary onto `shape` and its sharp edges, and smooths `passes` times. `hold` says what
+/// holds the vertices, if that is known from before; the return value says it after.
 pub(crate) fn improve(
     mesh: &mut TetMesh,
     shape: &dyn Solid,
     edge: f64,
     sharp_angle: f64,
     passes: usize,
-) {
-    if passes == 0 || mesh.tets.is_empty() {
-        return;
-    }
+    hold: Option<Vec<Hold>>,
+) -> Vec<Hold> {
     let surface = mesh.surface();
-    let mut hold = vec![Hold::Free; mesh.vertices.len()];
-    for &v in &surface.vertices {
-        hold[v as usize] = Hold::Face;
+    let hold = hold.unwrap_or_else(|| {
+        let mut hold = vec![Hold::Free; mesh.vertices.len()];
+        for &v in &surface.vertices {
+            hold[v as usize] = Hold::Face;
+        }
+        hold
+    });
+    if passes == 0 {
+        return hold;
     }
     let mut surface_edges: Vec<[u32; 2]> = surface
         .triangles
@@ -105,6 +110,7 @@ pub(crate) fn improve(
         i.snap_to_edges();
         i.smooth();
     }
+    i.hold
 }
 
 impl Improver<'_> {

@@ -1,6 +1,7 @@
 //! Meshes from shapes and from surfaces.
 
 mod box_mesh;
+mod coarsen;
 mod improve;
 mod lattice;
 mod prepare;

@@ -304,3 +304,49 @@ pub(crate) fn stuff(shape: &dyn Solid, edge: f64) -> Result<TetMesh, MeshingErro
     }
     Ok(TetMesh::new(vertices, tets))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No shape at all: inside and cuts fall at random.
+    struct Noise(u64);
+
+    impl Noise {
+        fn random(&self, p: V3, q: V3) -> f64 {
+            let mut h = self.0;
+            for x in [p, q].as_flattened() {
+                h = (h ^ ((x * 1e3).round() as i64 as u64)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                h ^= h >> 29;
+            }
+            (h >> 11) as f64 / (1u64 << 53) as f64
+        }
+    }
+
+    impl Solid for Noise {
+        fn bounds(&self) -> [V3; 2] {
+            [[0.0; 3], [12.0; 3]]
+        }
+        fn inside(&self, p: V3) -> bool {
+            self.random(p, p) > 0.5
+        }
+        fn crossing(&self, a: V3, b: V3) -> f64 {
+            self.random(a, b)
+        }
+        fn nearest(&self, _: V3, _: f64) -> Option<(V3, V3)> {
+            None
+        }
+    }
+
+    /// The bounds of the paper hold wherever the cuts fall.
+    #[test]
+    fn angles_are_bounded_for_any_cuts() {
+        for seed in 1..9 {
+            let q = stuff(&Noise(seed), 1.0).unwrap().quality();
+            assert!(
+                q.flipped.is_empty() && q.min_dihedral > 10.7 && q.max_dihedral < 164.8,
+                "{q:?}"
+            );
+        }
+    }
+}
