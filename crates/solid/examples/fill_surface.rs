@@ -1,7 +1,7 @@
 //! Fills a closed surface with tets: an .obj in, a Medit .mesh out.
 //!
 //! ```text
-//! cargo run --release -p lilyan-solid --example fill_surface -- spot.obj scenes/spot.mesh 5000 1.0
+//! cargo run --release -p lilyan-solid --example fill_surface -- spot.obj scenes/spot.mesh 6000 1.0
 //! ```
 //!
 //! The arguments are the surface, the mesh to write, about how many tets, and the length in metres
@@ -9,12 +9,12 @@
 //! point at y = 0, centred over the origin. `scenes/spot.mesh` was made by the line above from
 //! Keenan Crane's "spot" (public domain).
 //!
-//! The way: parse → scale → [`tetrahedralize`] → look at the quality → write. Everything but the
+//! The way: parse → scale → [`tetrahedralize_with`] → look at the quality → write. Everything but the
 //! parsing and the writing is library; the `lilyan` program does the same for any scene whose mesh
 //! is a surface.
 
 use lilyan_solid::mesh::{TetMesh, TriMesh};
-use lilyan_solid::meshing::{Resolution, tetrahedralize};
+use lilyan_solid::meshing::{Options, Resolution, tetrahedralize_with};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -78,7 +78,11 @@ fn run(args: &[String]) -> Result<(), String> {
         *p = [0, 1, 2].map(|i| scale * (p[i] - foot[i]));
     }
 
-    let filled = tetrahedralize(&surface, Resolution::Tets(tets)).map_err(|e| e.to_string())?;
+    let options = Options {
+        adapt: 10.0,
+        ..Options::new(Resolution::Tets(tets))
+    };
+    let filled = tetrahedralize_with(&surface, &options).map_err(|e| e.to_string())?;
     for note in &filled.notes {
         println!("note: {note}");
     }

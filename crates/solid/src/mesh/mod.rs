@@ -10,7 +10,7 @@
 mod locate;
 mod order;
 mod quality;
-mod topology;
+pub(crate) mod topology;
 pub(crate) mod vector;
 
 pub use locate::{Location, Locator};

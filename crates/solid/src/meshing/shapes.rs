@@ -40,7 +40,7 @@ pub fn ellipsoid(half_axes: [f64; 3], edge_length: f64) -> Result<TetMesh, Meshi
     let shape = Ellipsoid(half_axes);
     let mut mesh = stuffing::stuff(&shape, edge)?;
     repair::make_manifold(&mut mesh);
-    improve::improve(&mut mesh, &shape, edge, 180.0, 5);
+    improve::improve(&mut mesh, &shape, edge, 180.0, 5, None);
     mesh.reorder();
     Ok(mesh)
 }

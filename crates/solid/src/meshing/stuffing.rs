@@ -13,8 +13,9 @@
 //!
 //! Written here because TetGen is AGPL, and fTetWild and CGAL are heavy.
 
+use super::MeshingError;
+use super::lattice::Lattice;
 use super::solid::Solid;
-use super::{MeshingError, fail};
 use crate::mesh::TetMesh;
 use crate::mesh::vector::{V3, distance, lerp, volume};
 use rayon::prelude::*;
@@ -23,92 +24,6 @@ use std::collections::BTreeMap;
 /// Fractions of an edge within which a cut takes the lattice point along.
 const ALPHA_LONG: f64 = 0.24999;
 const ALPHA_SHORT: f64 = 0.41189;
-
-/// More lattice points than this are refused: some gigabytes.
-const MOST_POINTS: f64 = 60e6;
-
-/// Lattice of cubes: corners first, then centres. A point has doubled coordinates, even for
-/// corners and odd for centres.
-struct Lattice {
-    origin: V3,
-    edge: f64,
-    cells: [usize; 3],
-}
-
-impl Lattice {
-    fn new([lo, hi]: [V3; 2], edge: f64) -> Result<Self, MeshingError> {
-        // One cell of margin all around, centred, so that symmetric shapes get symmetric meshes.
-        let wanted = [0, 1, 2].map(|i| ((hi[i] - lo[i]) / edge).ceil() + 2.0);
-        let points = 2.0 * wanted.iter().map(|n| n + 1.0).product::<f64>();
-        if points.is_nan() || points > MOST_POINTS {
-            return fail(format!(
-                "a lattice of edge {edge:.4} m over a box of {:.4} × {:.4} × {:.4} m has more than {} million points: use a larger edge length",
-                hi[0] - lo[0],
-                hi[1] - lo[1],
-                hi[2] - lo[2],
-                MOST_POINTS / 1e6
-            ));
-        }
-        let origin = [0, 1, 2].map(|i| 0.5 * (lo[i] + hi[i]) - 0.5 * edge * wanted[i]);
-        Ok(Self {
-            origin,
-            edge,
-            cells: wanted.map(|n| n as usize),
-        })
-    }
-
-    fn corners(&self) -> usize {
-        self.cells.iter().map(|n| n + 1).product()
-    }
-
-    fn len(&self) -> usize {
-        self.corners() + self.cells.iter().product::<usize>()
-    }
-
-    fn number(&self, x: [usize; 3]) -> u32 {
-        let odd = x[0] & 1;
-        let n = self.cells.map(|n| n + 1 - odd);
-        let linear = x[0] / 2 + n[0] * (x[1] / 2 + n[1] * (x[2] / 2));
-        (linear + odd * self.corners()) as u32
-    }
-
-    fn doubled(&self, number: u32) -> [usize; 3] {
-        let (odd, k) = match (number as usize).checked_sub(self.corners()) {
-            Some(k) => (1, k),
-            None => (0, number as usize),
-        };
-        let n = self.cells.map(|n| n + 1 - odd);
-        [k % n[0], k / n[0] % n[1], k / n[0] / n[1]].map(|i| 2 * i + odd)
-    }
-
-    fn is_centre(&self, number: u32) -> bool {
-        number as usize >= self.corners()
-    }
-
-    fn position(&self, number: u32) -> V3 {
-        let x = self.doubled(number);
-        [0, 1, 2].map(|i| self.origin[i] + 0.5 * self.edge * x[i] as f64)
-    }
-
-    /// The 6 long and 8 short neighbours, as far as they exist.
-    fn neighbours(&self, number: u32) -> impl Iterator<Item = u32> + '_ {
-        let x = self.doubled(number).map(|i| i as isize);
-        let long = [0, 1, 2].into_iter().flat_map(|i| {
-            [-2, 2].map(|s| {
-                let mut d = [0; 3];
-                d[i] = s;
-                d
-            })
-        });
-        let short = (0..8).map(|b| [0, 1, 2].map(|i| if b >> i & 1 == 0 { -1 } else { 1 }));
-        long.chain(short).filter_map(move |d| {
-            let y = [0, 1, 2].map(|i| x[i] + d[i]);
-            let odd = y[0] & 1;
-            let exists = (0..3).all(|i| y[i] >= 0 && y[i] <= 2 * self.cells[i] as isize - odd);
-            exists.then(|| self.number(y.map(|i| i as usize)))
-        })
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Sign {
@@ -388,4 +303,50 @@ pub(crate) fn stuff(shape: &dyn Solid, edge: f64) -> Result<TetMesh, MeshingErro
         }));
     }
     Ok(TetMesh::new(vertices, tets))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No shape at all: inside and cuts fall at random.
+    struct Noise(u64);
+
+    impl Noise {
+        fn random(&self, p: V3, q: V3) -> f64 {
+            let mut h = self.0;
+            for x in [p, q].as_flattened() {
+                h = (h ^ ((x * 1e3).round() as i64 as u64)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                h ^= h >> 29;
+            }
+            (h >> 11) as f64 / (1u64 << 53) as f64
+        }
+    }
+
+    impl Solid for Noise {
+        fn bounds(&self) -> [V3; 2] {
+            [[0.0; 3], [12.0; 3]]
+        }
+        fn inside(&self, p: V3) -> bool {
+            self.random(p, p) > 0.5
+        }
+        fn crossing(&self, a: V3, b: V3) -> f64 {
+            self.random(a, b)
+        }
+        fn nearest(&self, _: V3, _: f64) -> Option<(V3, V3)> {
+            None
+        }
+    }
+
+    /// The bounds of the paper hold wherever the cuts fall.
+    #[test]
+    fn angles_are_bounded_for_any_cuts() {
+        for seed in 1..9 {
+            let q = stuff(&Noise(seed), 1.0).unwrap().quality();
+            assert!(
+                q.flipped.is_empty() && q.min_dihedral > 10.7 && q.max_dihedral < 164.8,
+                "{q:?}"
+            );
+        }
+    }
 }
