@@ -67,15 +67,8 @@ pub struct Checkpoint {
 impl<S: System> Simulation<S> {
     /// At time 0.
     pub fn new(system: S, integrator: Box<dyn Integrator>, state: State, step: f64) -> Self {
-        let mut simulation = Self {
-            system,
-            integrator,
-            state,
-            step,
-            index: 0,
-            ledger: Ledger::default(),
-            max_halvings: 10,
-        };
+        let mut simulation =
+            Self { system, integrator, state, step, index: 0, ledger: Ledger::default(), max_halvings: 10 };
         simulation.ledger.initial = simulation.total_energy();
         simulation
     }
@@ -83,10 +76,7 @@ impl<S: System> Simulation<S> {
     /// Kinetic energy and potential energy by kind, J.
     pub fn energies(&self) -> (f64, EnergyParts) {
         let kinetic = self.state.kinetic(&self.system);
-        (
-            kinetic,
-            self.system.energy_parts(self.state.t, &self.state.q),
-        )
+        (kinetic, self.system.energy_parts(self.state.t, &self.state.q))
     }
 
     /// Kinetic plus potential energy, J.
@@ -169,9 +159,7 @@ impl<S: System> Simulation<S> {
             system.held(after.t, &mut held);
             let mut kick = vec![0.0; n];
             system.mass().solve(&held, &impulse, &mut kick);
-            let taken: f64 = (0..n)
-                .map(|i| impulse[i] * (after.v[i] - 0.5 * kick[i]))
-                .sum();
+            let taken: f64 = (0..n).map(|i| impulse[i] * (after.v[i] - 0.5 * kick[i])).sum();
             self.ledger.dissipated_physical -= taken;
         }
         if system.has_load() {
@@ -182,12 +170,7 @@ impl<S: System> Simulation<S> {
         if system.held_moves() {
             let mut held = vec![false; n];
             system.held(after.t, &mut held);
-            let q: Vec<f64> = after
-                .q
-                .iter()
-                .zip(&before.q)
-                .map(|(a, b)| 0.5 * (a + b))
-                .collect();
+            let q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
             let mut gradient = vec![0.0; n];
             system.gradient(middle, &q, &mut gradient);
             self.ledger.work_external += (0..n)

@@ -45,11 +45,7 @@ fn bar() -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
     }
     let mut triangles = Vec::new();
     let mut quad = |a, b, c, d, flip: bool| {
-        let sides = if flip {
-            [[a, c, b], [a, d, c]]
-        } else {
-            [[a, b, c], [a, c, d]]
-        };
+        let sides = if flip { [[a, c, b], [a, d, c]] } else { [[a, b, c], [a, c, d]] };
         triangles.extend(sides);
     };
     for i in 0..nx {
@@ -99,20 +95,14 @@ fn shape(rest: &[[f64; 3]], t: f64) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let (bend, twist) = (0.35 * (3.1 * t).cos(), 0.5 * (4.3 * t).sin());
     for r in rest {
         let s = r[0] / SIZE[0] - 0.5;
-        let p = [
-            r[0] - 2.0,
-            r[1] - 0.5 + bend * (4.0 * s * s - 0.35) * 1.6,
-            r[2] - 0.5,
-        ];
+        let p = [r[0] - 2.0, r[1] - 0.5 + bend * (4.0 * s * s - 0.35) * 1.6, r[2] - 0.5];
         let (c, n) = ((twist * s).cos(), (twist * s).sin());
         let p = [p[0], c * p[1] - n * p[2], n * p[1] + c * p[2]];
         let (c, n) = ((0.9 * t).cos(), (0.9 * t).sin());
         let p = [c * p[0] - n * p[1], n * p[0] + c * p[1], p[2]];
         positions.extend([p[0] + 0.25 * t, p[1] + 2.2 + 1.6 * t - 0.2 * t * t, p[2]]);
         let lever = (r[1] - 0.5).hypot(0.4 * (r[2] - 0.5));
-        stress.push(
-            9e4 * (bend.abs() * lever * (1.0 - 3.6 * s * s).max(0.0) + 0.1 * twist.abs() * lever),
-        );
+        stress.push(9e4 * (bend.abs() * lever * (1.0 - 3.6 * s * s).max(0.0) + 0.1 * twist.abs() * lever));
         speed.push(0.9 * p[0].hypot(p[1]) + 0.2);
     }
     (positions, stress, speed)
@@ -121,9 +111,7 @@ fn shape(rest: &[[f64; 3]], t: f64) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
 fn replay() -> Replay {
     let (rest, triangles) = bar();
     let (start, _, _) = shape(&rest, 0.0);
-    let pinned: Vec<u32> = (0..rest.len() as u32)
-        .filter(|&v| rest[v as usize][0] == 0.0)
-        .collect();
+    let pinned: Vec<u32> = (0..rest.len() as u32).filter(|&v| rest[v as usize][0] == 0.0).collect();
     let mut replay = Replay::new(&start, &triangles, &[])
         .with_field("von Mises stress", "Pa")
         .with_field("speed", "m/s")
@@ -172,13 +160,7 @@ fn checks(level: Level) -> Vec<Check> {
             1e-6,
             "What the method itself dissipates is counted separately",
         ),
-        Check::at_most(
-            "Solver",
-            "every step converged to the tolerance",
-            0.0,
-            1e-8,
-            "2,000 of 2,000 steps",
-        ),
+        Check::at_most("Solver", "every step converged to the tolerance", 0.0, 1e-8, "2,000 of 2,000 steps"),
     ];
     checks[0].measured = percent(energy);
     checks[0].allowed = percent(0.01);
@@ -188,10 +170,9 @@ fn checks(level: Level) -> Vec<Check> {
 fn sample(level: Level) -> Report {
     let checks = checks(level);
     let verdict = match level {
-        Level::Pass => Verdict::new(
-            level,
-            "energy stayed within 0.31 % without drift, momenta exact to 2e-14.",
-        ),
+        Level::Pass => {
+            Verdict::new(level, "energy stayed within 0.31 % without drift, momenta exact to 2e-14.")
+        }
         Level::Warn => Verdict::new(
             level,
             "energy moved by 2.7 %, more than the 1 % allowed; momenta exact to 2e-14. Halve the step.",
@@ -203,13 +184,11 @@ fn sample(level: Level) -> Report {
     };
     let mut report = Report::new("Bar tumbling in space", verdict);
     report.subtitle =
-        "variational (α = 0.5) · h = 4 ms · 12,288 tets · stable neo-Hookean, E = 100 kPa, ν = 0.3"
-            .into();
+        "variational (α = 0.5) · h = 4 ms · 12,288 tets · stable neo-Hookean, E = 100 kPa, ν = 0.3".into();
     report.checks = checks;
     if level == Level::Warn {
         report.warnings.push(
-            "7 tets were turned inside out in the file and have been flipped (first: tet 1,204)."
-                .into(),
+            "7 tets were turned inside out in the file and have been flipped (first: tet 1,204).".into(),
         );
     }
     let fact = |name: &str, value: &str| (name.to_string(), value.to_string());
@@ -231,20 +210,15 @@ fn sample(level: Level) -> Report {
         fact("integrator.alpha", "0.5"),
         fact("integrator.tolerance", "1e-8"),
         fact("body.bar.mesh", "box 4 × 1 × 1 m, 32 × 8 × 8 cells"),
-        fact(
-            "body.bar.material",
-            "stable neo-Hookean, E = 1e5 Pa, ν = 0.3, ρ = 1000 kg/m³",
-        ),
+        fact("body.bar.material", "stable neo-Hookean, E = 1e5 Pa, ν = 0.3, ρ = 1000 kg/m³"),
     ];
     report.citations = vec![Citation {
-        text: "Marsden, West: Discrete mechanics and variational integrators. Acta Numerica 10 (2001).".into(),
+        text: "Marsden, West: Discrete mechanics and variational integrators. Acta Numerica 10 (2001)."
+            .into(),
         url: Some("https://doi.org/10.1017/S096249290100006X".into()),
     }];
-    report.provenance = vec![
-        fact("lilyan", env!("CARGO_PKG_VERSION")),
-        fact("scene hash", "9c1e0a77"),
-        fact("threads", "2"),
-    ];
+    report.provenance =
+        vec![fact("lilyan", env!("CARGO_PKG_VERSION")), fact("scene hash", "9c1e0a77"), fact("threads", "2")];
     report
 }
 
@@ -255,9 +229,8 @@ fn plots(level: Level) -> Vec<Plot> {
     let t: Vec<f64> = (0..=n).map(|k| END * k as f64 / n as f64).collect();
     let over = |f: &dyn Fn(f64) -> f64| -> Vec<f64> { t.iter().map(|&t| f(t)).collect() };
     let elastic = |t: f64| 640.0 * (3.1 * t).cos().powi(2);
-    let drift = |t: f64| {
-        band * (0.6 * (6.2 * t).sin() * (41.0 * t).cos() - 0.4 * (17.0 * t).cos()) + growth * t
-    };
+    let drift =
+        |t: f64| band * (0.6 * (6.2 * t).sin() * (41.0 * t).cos() - 0.4 * (17.0 * t).cos()) + growth * t;
     let total = |t: f64| 1840.0 * (1.0 + drift(t));
     let noise = |t: f64, f: f64| ((t * f).sin() * 43758.5453).fract();
     let mut energy = Plot::over_time(
@@ -270,37 +243,21 @@ fn plots(level: Level) -> Vec<Plot> {
         ],
     );
     energy.note = "Kinetic and elastic energy trade places; their sum should stay level.".into();
-    let mut relative = Plot::over_time(
-        "Energy error",
-        "(E − E₀)/E₀",
-        vec![Series::line("total energy", &t, &over(&drift))],
-    );
-    relative.band = Some(Band {
-        low: -0.01,
-        high: 0.01,
-        label: "allowed: ±1 %".into(),
-    });
+    let mut relative =
+        Plot::over_time("Energy error", "(E − E₀)/E₀", vec![Series::line("total energy", &t, &over(&drift))]);
+    relative.band = Some(Band { low: -0.01, high: 0.01, label: "allowed: ±1 %".into() });
     relative.note = "A band is the method's nature; a slope would be a loss.".into();
-    let momenta =
-        |scale: f64| over(&|t| scale * (0.2 + t.sqrt()) * (1.0 + 0.5 * noise(t, 91.7).abs()));
+    let momenta = |scale: f64| over(&|t| scale * (0.2 + t.sqrt()) * (1.0 + 0.5 * noise(t, 91.7).abs()));
     let mut momentum = Plot::over_time(
         "Momentum error",
         "relative",
         vec![
             Series::line("linear", &t, &momenta(4e-16)),
-            Series::line(
-                "angular",
-                &t,
-                &momenta(if level == Level::Fail { 4e-4 } else { 6e-15 }),
-            ),
+            Series::line("angular", &t, &momenta(if level == Level::Fail { 4e-4 } else { 6e-15 })),
         ],
     );
     momentum.log_y = true;
-    momentum.band = Some(Band {
-        low: 0.0,
-        high: 1e-8,
-        label: "allowed: 1e-8".into(),
-    });
+    momentum.band = Some(Band { low: 0.0, high: 1e-8, label: "allowed: 1e-8".into() });
     let budget = Plot::over_time(
         "Dissipation",
         "energy, J",
@@ -310,10 +267,7 @@ fn plots(level: Level) -> Vec<Plot> {
         ],
     );
     let steps: Vec<f64> = t.iter().copied().step_by(10).collect();
-    let iterations: Vec<f64> = steps
-        .iter()
-        .map(|&t| (3.4 + noise(t, 17.3)).round())
-        .collect();
+    let iterations: Vec<f64> = steps.iter().map(|&t| (3.4 + noise(t, 17.3)).round()).collect();
     let newton = Plot::over_time(
         "Newton iterations",
         "per step",

@@ -48,8 +48,7 @@ pub fn modes(built: &Built, q: &[f64], count: usize) -> Result<Modes, EigenError
 pub fn largest_frequency(built: &Built) -> Option<f64> {
     let m = matrices(built, &rest_positions(built));
     let diagonal = built.simulation.system.mass().diagonal();
-    let square =
-        largest_eigenvalue(&mut |x, y| m.stiffness.mul_vec(x, y), diagonal, &m.held, 1e-3);
+    let square = largest_eigenvalue(&mut |x, y| m.stiffness.mul_vec(x, y), diagonal, &m.held, 1e-3);
     (square > 0.0 && square.is_finite()).then(|| square.sqrt())
 }
 

@@ -1,11 +1,6 @@
 //! The nearest known name to a misspelt one.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 /// Words that people write for a name of the scene file, and that name.
 const SYNONYMS: &[(&str, &str)] = &[

@@ -20,13 +20,7 @@ fn meshes() -> Option<PathBuf> {
     let found = std::env::var_os("LILYAN_MESHES")
         .map(PathBuf::from)
         .into_iter()
-        .chain(
-            [
-                "../../../shared/data/meshes",
-                "../../../../shared/data/meshes",
-            ]
-            .map(|p| here.join(p)),
-        )
+        .chain(["../../../shared/data/meshes", "../../../../shared/data/meshes"].map(|p| here.join(p)))
         .find(|p| p.join("README.md").is_file());
     if found.is_none() {
         println!("skipped: no mesh set (set LILYAN_MESHES)");
@@ -39,8 +33,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        let dir =
-            std::env::temp_dir().join(format!("lilyan-readers-{name}-{}", std::process::id()));
+        let dir = std::env::temp_dir().join(format!("lilyan-readers-{name}-{}", std::process::id()));
         fs::create_dir_all(&dir).unwrap();
         Folder(dir)
     }
@@ -106,14 +99,8 @@ fn public_meshes_have_the_stated_counts() {
             None => vec![name.to_string()],
         };
         let before = |unit: &str| {
-            let words: Vec<&str> = remarks
-                .split([' ', ',', ';'])
-                .filter(|w| !w.is_empty())
-                .collect();
-            words
-                .windows(2)
-                .find(|w| w[1].starts_with(unit))
-                .and_then(|w| w[0].parse::<usize>().ok())
+            let words: Vec<&str> = remarks.split([' ', ',', ';']).filter(|w| !w.is_empty()).collect();
+            words.windows(2).find(|w| w[1].starts_with(unit)).and_then(|w| w[0].parse::<usize>().ok())
         };
         let quadratic = before("tetra10");
         for path in paths {
@@ -127,26 +114,17 @@ fn public_meshes_have_the_stated_counts() {
             match loaded {
                 Loaded::Tets(m, notes) => {
                     assert_eq!(m.vertices.len() + dropped, v, "{path}");
-                    assert_eq!(
-                        m.tets.len(),
-                        if t > 0 { t } else { quadratic.unwrap() },
-                        "{path}"
-                    );
+                    assert_eq!(m.tets.len(), if t > 0 { t } else { quadratic.unwrap() }, "{path}");
                     assert!(dropped == 0 || quadratic.is_some(), "{path}: {notes:?}");
                     assert_eq!(m.tags.len(), m.tets.len());
                     assert!(m.tets.iter().all(|&t| volume(&m, t) > 0.0), "{path}");
                     let turned = notes.iter().any(|n| n.contains("have been turned"));
                     assert_eq!(turned, remarks.contains("neg. volume"), "{path}: {notes:?}");
                     let regions = m.tags.iter().collect::<BTreeSet<_>>().len();
-                    if ["materials", "mat_id", "tags", "physical volumes"]
-                        .iter()
-                        .any(|w| remarks.contains(w))
+                    if ["materials", "mat_id", "tags", "physical volumes"].iter().any(|w| remarks.contains(w))
                         && !remarks.contains("legacy VTK 2.0")
                     {
-                        assert!(
-                            regions > 1,
-                            "{path}: one region where the table says `{remarks}`"
-                        );
+                        assert!(regions > 1, "{path}: one region where the table says `{remarks}`");
                     }
                 }
                 Loaded::Surface(m, _) => {
@@ -169,12 +147,7 @@ fn four_gmsh_encodings_of_one_mesh_agree() {
     assert_eq!(a22, b22);
     assert_eq!(a41, b41);
     // Version 4.1 orders the vertices by volume, so these two agree by position.
-    let corners = |m: &TetMesh| {
-        m.tets
-            .iter()
-            .map(|t| t.map(|v| m.vertices[v as usize]))
-            .collect::<Vec<_>>()
-    };
+    let corners = |m: &TetMesh| m.tets.iter().map(|t| t.map(|v| m.vertices[v as usize])).collect::<Vec<_>>();
     assert_eq!(corners(&a22), corners(&a41));
     assert_eq!(a22.tags, a41.tags);
     assert_eq!(a22.tags, [1, 2, 2, 2, 3]);
@@ -186,10 +159,7 @@ fn one_body_in_every_format() {
     let samples = samples();
     for r in READERS {
         for e in r.extensions {
-            assert!(
-                samples.iter().any(|s| s.extension == *e),
-                "no sample of .{e}"
-            );
+            assert!(samples.iter().any(|s| s.extension == *e), "no sample of .{e}");
         }
     }
     for s in &samples {
@@ -200,44 +170,21 @@ fn one_body_in_every_format() {
                 assert_eq!(m.vertices, VERTICES, "{}", s.label);
                 assert_eq!(m.tets, TETS, "{}", s.label);
                 assert_eq!(m.tags, [1, 2], "{}: {notes:?}", s.label);
-                assert!(
-                    !notes.iter().any(|n| n.contains("left out")),
-                    "{}: {notes:?}",
-                    s.label
-                );
-                let names: Vec<(&str, &[i64])> = m
-                    .region_names
-                    .iter()
-                    .map(|(n, t)| (n.as_str(), &t[..]))
-                    .collect();
-                let sets: Vec<(&str, &[u32])> = m
-                    .vertex_sets
-                    .iter()
-                    .map(|(n, t)| (n.as_str(), &t[..]))
-                    .collect();
+                assert!(!notes.iter().any(|n| n.contains("left out")), "{}: {notes:?}", s.label);
+                let names: Vec<(&str, &[i64])> =
+                    m.region_names.iter().map(|(n, t)| (n.as_str(), &t[..])).collect();
+                let sets: Vec<(&str, &[u32])> =
+                    m.vertex_sets.iter().map(|(n, t)| (n.as_str(), &t[..])).collect();
                 match s.extension {
                     "msh" => {
-                        assert_eq!(
-                            names,
-                            [("hard part", &[2][..]), ("soft", &[1])],
-                            "{}",
-                            s.label
-                        );
-                        assert_eq!(
-                            sets,
-                            [("base", &[0, 1, 2][..]), ("tip", &[4])],
-                            "{}",
-                            s.label
-                        );
+                        assert_eq!(names, [("hard part", &[2][..]), ("soft", &[1])], "{}", s.label);
+                        assert_eq!(sets, [("base", &[0, 1, 2][..]), ("tip", &[4])], "{}", s.label);
                     }
                     "mesh" => assert_eq!(sets, [("surface:7", &[0, 1, 2][..])]),
                     "node" => assert_eq!(sets, [("point:4", &[0, 1, 2, 3, 4][..])]),
                     "vtk" | "vtu" => assert_eq!(m.cell_data["stiff"], [1.5, 2.5], "{}", s.label),
                     "veg" => {
-                        assert_eq!(
-                            names,
-                            [("a", &[1][..]), ("b", &[2]), ("hard", &[2]), ("soft", &[1])]
-                        );
+                        assert_eq!(names, [("a", &[1][..]), ("b", &[2]), ("hard", &[2]), ("soft", &[1])]);
                     }
                     "inp" => {
                         assert_eq!(names, [("hard", &[2][..]), ("soft", &[1])]);
@@ -250,11 +197,8 @@ fn one_body_in_every_format() {
                 assert!(!s.tags, "{}", s.label);
                 let at = |p: [f64; 3]| VERTICES.iter().position(|v| *v == p).unwrap() as u32;
                 assert_eq!(m.vertices.len(), 5, "{}", s.label);
-                let faces: Vec<[u32; 3]> = m
-                    .triangles
-                    .iter()
-                    .map(|t| t.map(|v| at(m.vertices[v as usize])))
-                    .collect();
+                let faces: Vec<[u32; 3]> =
+                    m.triangles.iter().map(|t| t.map(|v| at(m.vertices[v as usize]))).collect();
                 assert_eq!(faces, FACES, "{}", s.label);
             }
         }
@@ -277,26 +221,15 @@ const CORNERS: [&str; 5] = ["0 0 0", "1 0 0", "0 1 0", "0 0 1", "1 1 1"];
 #[test]
 fn flipped_tets_are_turned_and_unused_vertices_left_out() {
     let dir = Folder::new("turned");
-    let text = medit(
-        &["9 9 9", "0 0 0", "1 0 0", "0 1 0", "8 8 8", "0 0 1"],
-        &["2 3 6 4"],
-    );
+    let text = medit(&["9 9 9", "0 0 0", "1 0 0", "0 1 0", "8 8 8", "0 0 1"], &["2 3 6 4"]);
     let text = text.replace("End\n", "Triangles\n2\n1 2 3 5\n1 5 5 6\nEnd\n");
     let (m, notes) = tets(&dir.write("a.mesh", text));
     assert_eq!(m.vertices.len(), 4);
     assert_eq!(m.tets, [[0, 1, 2, 3]]);
     assert_eq!(m.vertex_sets.len(), 1);
     assert_eq!(m.vertex_sets["surface:5"], [0, 1]);
-    assert!(
-        notes
-            .iter()
-            .any(|n| n.contains("1 of 1 tetrahedra") && n.ends_with("turned: 1")),
-        "{notes:?}"
-    );
-    assert!(
-        notes.iter().any(|n| n.contains("2 of 6 vertices")),
-        "{notes:?}"
-    );
+    assert!(notes.iter().any(|n| n.contains("1 of 1 tetrahedra") && n.ends_with("turned: 1")), "{notes:?}");
+    assert!(notes.iter().any(|n| n.contains("2 of 6 vertices")), "{notes:?}");
     assert!(notes.iter().any(|n| n.contains("`surface:6`")), "{notes:?}");
 }
 
@@ -315,85 +248,29 @@ fn faults_are_named_with_their_place() {
         (with(4, "0 1e400 1"), Place::Vertex(5), "not finite"),
         (with(0, "1e200 0 0"), Place::Vertex(1), "beyond"),
         (with(4, "0.5 0.5 0"), Place::Tet(2), "no volume"),
-        (
-            medit(&all, &["1 2 3 4", "2 3 4 6"]),
-            Place::Tet(2),
-            "vertex 6",
-        ),
-        (
-            medit(&all, &["1 2 3 4", "2 3 4 4294967295"]),
-            Place::Tet(2),
-            "vertex 4294967295",
-        ),
-        (
-            medit(&all, &["1 2 3 4", "2 3 4 4294967297"]),
-            Place::Line(13),
-            "vertex 4294967297",
-        ),
-        (
-            medit(&all, &["1 2 3 4", "2 3 4 -1"]),
-            Place::Line(13),
-            "`-1`",
-        ),
-        (
-            medit(&all, &["1 2 3 4", "2 3 4 0"]),
-            Place::Line(13),
-            "vertex 0",
-        ),
-        (
-            medit(&all, &["1 2 3 4", "2 3 4 3"]),
-            Place::Tet(2),
-            "same vertex twice",
-        ),
-        (
-            medit(&all, &["1 2 3 4", "4 2 3 1"]),
-            Place::Tet(2),
-            "as tetrahedron 1",
-        ),
-        (
-            medit(&["0 0 0", "1 0 0", "0 1 0", "3 4 0"], &["1 2 3 4"]),
-            Place::Tet(1),
-            "no volume",
-        ),
-        (
-            medit(&["0 0 0", "1 0 0", "0 1 0", "3 4 1e-13"], &["1 2 3 4"]),
-            Place::Tet(1),
-            "1e-12",
-        ),
+        (medit(&all, &["1 2 3 4", "2 3 4 6"]), Place::Tet(2), "vertex 6"),
+        (medit(&all, &["1 2 3 4", "2 3 4 4294967295"]), Place::Tet(2), "vertex 4294967295"),
+        (medit(&all, &["1 2 3 4", "2 3 4 4294967297"]), Place::Line(13), "vertex 4294967297"),
+        (medit(&all, &["1 2 3 4", "2 3 4 -1"]), Place::Line(13), "`-1`"),
+        (medit(&all, &["1 2 3 4", "2 3 4 0"]), Place::Line(13), "vertex 0"),
+        (medit(&all, &["1 2 3 4", "2 3 4 3"]), Place::Tet(2), "same vertex twice"),
+        (medit(&all, &["1 2 3 4", "4 2 3 1"]), Place::Tet(2), "as tetrahedron 1"),
+        (medit(&["0 0 0", "1 0 0", "0 1 0", "3 4 0"], &["1 2 3 4"]), Place::Tet(1), "no volume"),
+        (medit(&["0 0 0", "1 0 0", "0 1 0", "3 4 1e-13"], &["1 2 3 4"]), Place::Tet(1), "1e-12"),
         (medit(&all, &[]), Place::File, "empty"),
-        (
-            medit(&all, &good).replace("Vertices\n5", "Vertices\n1000000000"),
-            Place::Line(4),
-            "1000000000",
-        ),
-        (
-            medit(&all, &good).replace("Vertices\n5", "Vertices\n4"),
-            Place::Line(9),
-            "Tetrahedra",
-        ),
-        (
-            medit(&all, &good).replace("Tetrahedra\n2", "Hexahedra\n2"),
-            Place::Line(11),
-            "hexahedra",
-        ),
+        (medit(&all, &good).replace("Vertices\n5", "Vertices\n1000000000"), Place::Line(4), "1000000000"),
+        (medit(&all, &good).replace("Vertices\n5", "Vertices\n4"), Place::Line(9), "Tetrahedra"),
+        (medit(&all, &good).replace("Tetrahedra\n2", "Hexahedra\n2"), Place::Line(11), "hexahedra"),
         (String::new(), Place::File, "empty"),
         ("hello\n".into(), Place::File, "MeshVersionFormatted"),
     ] {
         let path = dir.write("bad.mesh", &data);
         let e = read(&path).expect_err(&data);
         assert_eq!((e.place, &e.file), (place, &path), "{e}\n{data}");
-        assert!(
-            e.to_string().contains(words) && !e.remedy.is_empty(),
-            "{e}: no `{words}`"
-        );
+        assert!(e.to_string().contains(words) && !e.remedy.is_empty(), "{e}: no `{words}`");
     }
     let e = dir.error("a.step", "x");
-    assert!(
-        READERS
-            .iter()
-            .all(|r| e.to_string().contains(r.extensions[0])),
-        "{e}"
-    );
+    assert!(READERS.iter().all(|r| e.to_string().contains(r.extensions[0])), "{e}");
     let e = dir.error("lonely.node", "5 3 0 0\n");
     assert!(e.to_string().contains("lonely.ele"), "{e}");
     assert!(read(&dir.0.join("absent.msh")).is_err());
@@ -406,9 +283,7 @@ fn only_regular_files_are_opened() {
     let start = Instant::now();
     fs::create_dir(dir.0.join("folder.msh")).unwrap();
     std::os::unix::fs::symlink("/dev/zero", dir.0.join("zero.msh")).unwrap();
-    let made = std::process::Command::new("mkfifo")
-        .arg(dir.0.join("pipe.msh"))
-        .status();
+    let made = std::process::Command::new("mkfifo").arg(dir.0.join("pipe.msh")).status();
     for name in ["folder.msh", "zero.msh", "pipe.msh"] {
         if name == "pipe.msh" && !made.as_ref().is_ok_and(|s| s.success()) {
             continue;
@@ -450,15 +325,7 @@ fn damaged(s: &Sample, state: &mut u64) -> Vec<Vec<u8>> {
             s.data[i].is_ascii_digit()
                 && (i == 0 || !s.data[i - 1].is_ascii_graphic() || s.data[i - 1] == b'"')
         })
-        .map(|i| {
-            (
-                i,
-                s.data[i..]
-                    .iter()
-                    .take_while(|b| b.is_ascii_alphanumeric() || **b == b'.')
-                    .count(),
-            )
-        })
+        .map(|i| (i, s.data[i..].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'.').count()))
         .collect();
     let values: [&[u8]; 12] = [
         b"nan",
@@ -520,40 +387,22 @@ fn hostile_corpus() {
             let outcome = catch_unwind(|| read(&path));
             let time = start.elapsed();
             slowest = slowest.max(time);
-            let keep = || {
-                fs::write(
-                    std::env::temp_dir().join(format!("lilyan-hostile.{}", s.extension)),
-                    &data,
-                )
-            };
+            let keep =
+                || fs::write(std::env::temp_dir().join(format!("lilyan-hostile.{}", s.extension)), &data);
             let Ok(outcome) = outcome else {
                 let _ = keep();
                 panic!("{} case {k}: the reader panicked", s.label)
             };
-            assert!(
-                time < Duration::from_secs(1),
-                "{} case {k} took {time:?}",
-                s.label
-            );
+            assert!(time < Duration::from_secs(1), "{} case {k} took {time:?}", s.label);
             match outcome {
                 Ok(Loaded::Tets(m, _)) => {
                     assert!(m.tets.iter().all(|&t| volume(&m, t) > 0.0));
                     assert_eq!(m.tags.len(), m.tets.len());
-                    assert!(
-                        m.vertex_sets
-                            .values()
-                            .flatten()
-                            .all(|&v| (v as usize) < m.vertices.len())
-                    );
+                    assert!(m.vertex_sets.values().flatten().all(|&v| (v as usize) < m.vertices.len()));
                     assert!(m.cell_data.values().all(|f| f.len() == m.tets.len()));
                 }
                 Ok(Loaded::Surface(m, _)) => {
-                    assert!(
-                        m.triangles
-                            .iter()
-                            .flatten()
-                            .all(|&v| (v as usize) < m.vertices.len())
-                    );
+                    assert!(m.triangles.iter().flatten().all(|&v| (v as usize) < m.vertices.len()));
                 }
                 Err(e) => {
                     refused += 1;
@@ -571,15 +420,8 @@ fn hostile_corpus() {
 /// Peak resident memory of this process so far, bytes; 0 where the system does not tell.
 fn peak_memory() -> usize {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status
-        .lines()
-        .find_map(|l| l.strip_prefix("VmHWM:"))
-        .unwrap_or("0 kB");
-    line.trim()
-        .trim_end_matches(" kB")
-        .parse::<usize>()
-        .unwrap_or(0)
-        * 1024
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).unwrap_or("0 kB");
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap_or(0) * 1024
 }
 
 /// Short files that ask for much: packed zeros, ranges, shared arrays.
@@ -604,8 +446,7 @@ fn short_files_do_not_unfold() {
     assert!(e.to_string().contains("unpacks"), "{e}");
 
     let piece = "<Piece NumberOfPoints=\"20000\" NumberOfCells=\"0\"><Points><DataArray type=\"Float64\" NumberOfComponents=\"3\" format=\"appended\" offset=\"0\"/></Points><Cells><DataArray type=\"Int64\" Name=\"offsets\" format=\"ascii\"></DataArray><DataArray type=\"Int64\" Name=\"types\" format=\"ascii\"></DataArray><DataArray type=\"Int64\" Name=\"connectivity\" format=\"ascii\"></DataArray></Cells></Piece>";
-    let mut shared =
-        b"<VTKFile type=\"UnstructuredGrid\" header_type=\"UInt64\"><UnstructuredGrid>".to_vec();
+    let mut shared = b"<VTKFile type=\"UnstructuredGrid\" header_type=\"UInt64\"><UnstructuredGrid>".to_vec();
     shared.extend(piece.repeat(2000).bytes());
     shared.extend(b"</UnstructuredGrid><AppendedData encoding=\"raw\">_");
     shared.extend(480_000u64.to_le_bytes());
@@ -622,10 +463,7 @@ fn short_files_do_not_unfold() {
         "*VERTICES\n4 3\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n*ELEMENTS\nTET\n1 4 0\n1 1 2 3 4\n",
     );
     (0..50_000).for_each(|i| veg += &format!("*SET s{i}\n1\n"));
-    assert_eq!(
-        tets(&dir.write("sets.veg", veg)).0.region_names.len(),
-        50_000
-    );
+    assert_eq!(tets(&dir.write("sets.veg", veg)).0.region_names.len(), 50_000);
     if peak_memory() > 0 {
         println!("peak {} MiB", peak_memory() >> 20);
     }
@@ -641,8 +479,7 @@ fn a_million_tets_take_about_a_second() {
     let mut points = String::new();
     let mut numbered = String::new();
     for v in 0..(n + 1).pow(3) {
-        let at = [v / (n + 1).pow(2), v / (n + 1) % (n + 1), v % (n + 1)]
-            .map(|i| i as f64 / 53.0 + 1e-3);
+        let at = [v / (n + 1).pow(2), v / (n + 1) % (n + 1), v % (n + 1)].map(|i| i as f64 / 53.0 + 1e-3);
         let row = format!("{:.16} {:.16} {:.16}", at[0], at[1], at[2]);
         points += &format!("{row} 0\n");
         numbered += &format!("{} {row}\n", v + 1);
@@ -652,14 +489,7 @@ fn a_million_tets_take_about_a_second() {
     let mut count = 0;
     for c in 0..n * n * n {
         let (i, j, k) = (c / (n * n), c / n % n, c % n);
-        for path in [
-            [0, 1, 2],
-            [0, 2, 1],
-            [1, 0, 2],
-            [1, 2, 0],
-            [2, 0, 1],
-            [2, 1, 0],
-        ] {
+        for path in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
             let mut at = [i, j, k];
             let mut t = [id(i, j, k); 4];
             for (s, axis) in path.into_iter().enumerate() {

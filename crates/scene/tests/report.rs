@@ -3,19 +3,9 @@
 use lilyan_scene::report::*;
 
 /// An octahedron: closed, six vertices, eight triangles.
-const POINTS: [f64; 18] = [
-    1., 0., 0., -1., 0., 0., 0., 1., 0., 0., -1., 0., 0., 0., 1., 0., 0., -1.,
-];
-const FACES: [[u32; 3]; 8] = [
-    [0, 2, 4],
-    [2, 1, 4],
-    [1, 3, 4],
-    [3, 0, 4],
-    [2, 0, 5],
-    [1, 2, 5],
-    [3, 1, 5],
-    [0, 3, 5],
-];
+const POINTS: [f64; 18] = [1., 0., 0., -1., 0., 0., 0., 1., 0., 0., -1., 0., 0., 0., 1., 0., 0., -1.];
+const FACES: [[u32; 3]; 8] =
+    [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]];
 
 fn sample() -> Report {
     let checks = vec![
@@ -29,16 +19,8 @@ fn sample() -> Report {
     y[777] = f64::NAN;
     y[778] = f64::INFINITY;
     report.plots = vec![Plot {
-        band: Some(Band {
-            low: f64::NEG_INFINITY,
-            high: 0.5,
-            label: "allowed".into(),
-        }),
-        ..Plot::over_time(
-            "Energy",
-            "J",
-            vec![Series::line("total", &t, &y), Series::default()],
-        )
+        band: Some(Band { low: f64::NEG_INFINITY, high: 0.5, label: "allowed".into() }),
+        ..Plot::over_time("Energy", "J", vec![Series::line("total", &t, &y), Series::default()])
     }];
     let mut replay = Replay::new(&POINTS, &FACES, &[[0, 1]])
         .with_field("speed", "m/s")
@@ -46,11 +28,7 @@ fn sample() -> Report {
         .with_ground([0.0; 3], [0.0, 1.0, 0.0]);
     for n in 0..50 {
         let shifted: Vec<f64> = POINTS.iter().map(|x| x + 0.1 * n as f64).collect();
-        replay.push(
-            0.1 * n as f64,
-            &shifted,
-            &[&[0.0, 1.0, 2.0, f64::NAN, 4.0, n as f64]],
-        );
+        replay.push(0.1 * n as f64, &shifted, &[&[0.0, 1.0, 2.0, f64::NAN, 4.0, n as f64]]);
     }
     report.replay = Some(replay);
     report.tables = vec![Table {
@@ -62,23 +40,14 @@ fn sample() -> Report {
     report.facts = vec![("Steps".into(), "10".into())];
     report.settings = vec![("time.step".into(), "0.004".into())];
     report.warnings = vec!["a warning".into()];
-    report.citations = vec![Citation {
-        text: "A paper".into(),
-        url: Some("https://doi.org/10.1/x".into()),
-    }];
+    report.citations = vec![Citation { text: "A paper".into(), url: Some("https://doi.org/10.1/x".into()) }];
     report.provenance = vec![("lilyan".into(), "0.1.0".into())];
     report
 }
 
 /// The page's data block, which must be JSON that survives the HTML parser.
 fn data(page: &str) -> serde_json::Value {
-    let text = page
-        .split("id=\"data\">")
-        .nth(1)
-        .unwrap()
-        .split("</script>")
-        .next()
-        .unwrap();
+    let text = page.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
     assert!(!text.contains('<'));
     serde_json::from_str(text).unwrap()
 }
@@ -87,53 +56,33 @@ fn data(page: &str) -> serde_json::Value {
 fn the_page_needs_nothing_else() {
     let page = render(&sample());
     let mut links = 0;
-    for attribute in [
-        "src=",
-        "href=",
-        "url(",
-        "@import",
-        "import ",
-        "fetch(",
-        "XMLHttpRequest",
-        "WebSocket",
-    ] {
+    for attribute in ["src=", "href=", "url(", "@import", "import ", "fetch(", "XMLHttpRequest", "WebSocket"]
+    {
         for (at, _) in page.match_indices(attribute) {
             let rest = &page[at + attribute.len()..];
             let here: String = rest.chars().take(60).collect();
             if attribute == "href=" {
-                assert!(
-                    here.starts_with("\"https://doi.org/10.1/x\" rel="),
-                    "{here}"
-                );
+                assert!(here.starts_with("\"https://doi.org/10.1/x\" rel="), "{here}");
                 links += 1;
             } else {
                 // The plots clip their curves with a fragment of their own drawing.
-                assert!(
-                    attribute == "url(" && here.starts_with('#'),
-                    "{attribute}{here}"
-                );
+                assert!(attribute == "url(" && here.starts_with('#'), "{attribute}{here}");
             }
         }
     }
     assert_eq!(links, 1, "the citation is a link");
     assert!(page.contains("default-src 'none'") && page.contains("script-src 'sha256-"));
-    assert!(
-        !page.contains("{{"),
-        "every part of the template was filled"
-    );
+    assert!(!page.contains("{{"), "every part of the template was filled");
     // Handlers in attributes would not run under the policy.
     for handler in ["onclick=\"", "onload=\"", "javascript:"] {
         assert!(!page.contains(handler), "{handler}");
     }
     for line in page.lines() {
-        let names = line
-            .match_indices("http")
-            .filter(|(k, _)| !line[*k..].starts_with("http-equiv"));
+        let names = line.match_indices("http").filter(|(k, _)| !line[*k..].starts_with("http-equiv"));
         for (k, _) in names {
             let rest = &line[k..];
             assert!(
-                rest.starts_with("http://www.w3.org/2000/svg")
-                    || rest.starts_with("https://doi.org/10.1/x"),
+                rest.starts_with("http://www.w3.org/2000/svg") || rest.starts_with("https://doi.org/10.1/x"),
                 "{rest}"
             );
         }
@@ -142,19 +91,14 @@ fn the_page_needs_nothing_else() {
 
 #[test]
 fn hostile_text_stays_text() {
-    const EVIL: &str =
-        "</script><script>alert(1)</script><img src=x onerror='a()'>\"{{data}}&amp;\0";
+    const EVIL: &str = "</script><script>alert(1)</script><img src=x onerror='a()'>\"{{data}}&amp;\0";
     let evil = || EVIL.to_string();
     let pair = || (evil(), evil());
     let mut report = sample();
     report.title = evil();
     report.kind = evil();
     report.subtitle = evil();
-    report.verdict = Verdict {
-        level: Level::Fail,
-        headline: evil(),
-        sentence: evil(),
-    };
+    report.verdict = Verdict { level: Level::Fail, headline: evil(), sentence: evil() };
     report.checks = vec![Check {
         quantity: evil(),
         expected: evil(),
@@ -169,38 +113,20 @@ fn hostile_text_stays_text() {
     report.provenance = vec![pair()];
     report.warnings = vec![evil()];
     report.citations = vec![
-        Citation {
-            text: evil(),
-            url: Some("javascript:alert(1)".into()),
-        },
-        Citation {
-            text: evil(),
-            url: Some("https://x/\"><script>".into()),
-        },
+        Citation { text: evil(), url: Some("javascript:alert(1)".into()) },
+        Citation { text: evil(), url: Some("https://x/\"><script>".into()) },
     ];
-    report.tables = vec![Table {
-        title: evil(),
-        header: vec![evil()],
-        rows: vec![vec![evil(), evil()]],
-        note: evil(),
-    }];
+    report.tables =
+        vec![Table { title: evil(), header: vec![evil()], rows: vec![vec![evil(), evil()]], note: evil() }];
     let plot = &mut report.plots[0];
     (plot.title, plot.x_label, plot.y_label, plot.note) = (evil(), evil(), evil(), evil());
     plot.series[0].name = evil();
-    plot.band = Some(Band {
-        low: 0.0,
-        high: 1.0,
-        label: evil(),
-    });
+    plot.band = Some(Band { low: 0.0, high: 1.0, label: evil() });
     report.replay = Some(Replay::new(&POINTS, &FACES, &[]).with_field(evil(), evil()));
     report.replay.as_mut().unwrap().push(0.0, &POINTS, &[]);
 
     let page = render(&report);
-    assert_eq!(
-        page.matches("<script").count(),
-        2,
-        "the data and the page's own script"
-    );
+    assert_eq!(page.matches("<script").count(), 2, "the data and the page's own script");
     assert_eq!(page.matches("</script").count(), 2);
     assert!(!page.contains("<img") && !page.contains("\"javascript:"));
     assert!(!page.contains('\0'));
@@ -223,14 +149,10 @@ fn the_verdict_comes_first_and_is_more_than_a_colour() {
         assert!(page.contains(&format!("<title>{mark} Bar</title>")));
         let place = page.find(words).unwrap();
         assert!(
-            place < page.find("What should hold").unwrap()
-                && place < page.find("id=\"replay\"").unwrap()
+            place < page.find("What should hold").unwrap() && place < page.find("id=\"replay\"").unwrap()
         );
     }
-    assert_eq!(
-        Verdict::stopped(5.125, "x").headline,
-        "Stopped at t = 5.125 s"
-    );
+    assert_eq!(Verdict::stopped(5.125, "x").headline, "Stopped at t = 5.125 s");
 }
 
 #[test]
@@ -241,15 +163,8 @@ fn checks_add_up_to_the_worst() {
     assert_eq!(check(0.2).level, Level::Fail);
     assert_eq!(check(f64::NAN).level, Level::Fail);
     let verdict = Verdict::from_checks(&[check(0.001), check(0.2), check(0.02)]);
-    assert_eq!(
-        (verdict.level, verdict.sentence.as_str()),
-        (Level::Fail, "Energy 0.2 (allowed: 0.01)")
-    );
-    assert_eq!(
-        Verdict::from_checks(&[]).level,
-        Level::Warn,
-        "nothing checked is not a pass"
-    );
+    assert_eq!((verdict.level, verdict.sentence.as_str()), (Level::Fail, "Energy 0.2 (allowed: 0.01)"));
+    assert_eq!(Verdict::from_checks(&[]).level, Level::Warn, "nothing checked is not a pass");
 }
 
 #[test]
@@ -351,12 +266,7 @@ fn sheet(n: usize) -> (Vec<f64>, Vec<[u32; 3]>) {
     let number = |i: usize, j: usize| (i * (n + 1) + j) as u32;
     for i in 0..n {
         for j in 0..n {
-            let (a, b, c, d) = (
-                number(i, j),
-                number(i + 1, j),
-                number(i + 1, j + 1),
-                number(i, j + 1),
-            );
+            let (a, b, c, d) = (number(i, j), number(i + 1, j), number(i + 1, j + 1), number(i, j + 1));
             triangles.extend([[a, b, c], [a, c, d]]);
         }
     }
@@ -377,16 +287,12 @@ fn long_runs_and_large_surfaces_stay_small_and_say_so() {
     let page = render(&report);
     assert!(page.len() < 12_000_000, "{}", page.len());
     assert!(
-        page.contains("of the 200 recorded frames and")
-            && page.contains("of the 68121 surface vertices")
+        page.contains("of the 200 recorded frames and") && page.contains("of the 68121 surface vertices")
     );
     let data = data(&page);
     let times = data["replay"]["times"].as_array().unwrap();
     assert!(times.len() > 10);
-    assert_eq!(
-        (times[0].as_f64(), times[times.len() - 1].as_f64()),
-        (Some(0.0), Some(199.0))
-    );
+    assert_eq!((times[0].as_f64(), times[times.len() - 1].as_f64()), (Some(0.0), Some(199.0)));
 }
 
 #[test]
@@ -399,20 +305,10 @@ fn every_length_of_run_shows_its_first_and_last_frame() {
         let mut report = Report::new("", Verdict::new(Level::Pass, ""));
         report.replay = Some(replay);
         let data = data(&render(&report));
-        let times: Vec<f64> = data["replay"]["times"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|t| t.as_f64().unwrap())
-            .collect();
-        assert!(
-            times.len() <= 11 && times.len() >= count.min(4),
-            "{count}: {times:?}"
-        );
-        assert_eq!(
-            (times[0], times[times.len() - 1]),
-            (0.0, count as f64 - 1.0)
-        );
+        let times: Vec<f64> =
+            data["replay"]["times"].as_array().unwrap().iter().map(|t| t.as_f64().unwrap()).collect();
+        assert!(times.len() <= 11 && times.len() >= count.min(4), "{count}: {times:?}");
+        assert_eq!((times[0], times[times.len() - 1]), (0.0, count as f64 - 1.0));
         assert!(times.windows(2).all(|w| w[0] < w[1]), "{times:?}");
     }
 }
@@ -436,26 +332,14 @@ fn stills_hide_what_faces_away_and_fit_the_frame() {
     let picture = still_svg(&POINTS, &FACES, None, &view, [200.0, 100.0]);
     let drawn = picture.matches("<path").count();
     assert!((3..=5).contains(&drawn), "half of the octahedron: {drawn}");
-    let open = still_svg(
-        &POINTS,
-        &FACES[1..],
-        Some(&[0.0, 0.2, 0.4, 0.6, f64::NAN, 7.0]),
-        &view,
-        [200.0, 100.0],
-    );
-    assert_eq!(
-        open.matches("<path").count(),
-        7,
-        "an open surface shows both sides"
-    );
+    let open =
+        still_svg(&POINTS, &FACES[1..], Some(&[0.0, 0.2, 0.4, 0.6, f64::NAN, 7.0]), &view, [200.0, 100.0]);
+    assert_eq!(open.matches("<path").count(), 7, "an open surface shows both sides");
     for path in picture.split(" d=\"M").skip(1) {
         let numbers = path.split('z').next().unwrap().replace('L', " ");
         let numbers: Vec<f64> = numbers.split(' ').map(|x| x.parse().unwrap()).collect();
         for xy in numbers.chunks(2) {
-            assert!(
-                (0.0..=200.0).contains(&xy[0]) && (0.0..=100.0).contains(&xy[1]),
-                "{xy:?}"
-            );
+            assert!((0.0..=200.0).contains(&xy[0]) && (0.0..=100.0).contains(&xy[1]), "{xy:?}");
         }
     }
     let (points, triangles) = sheet(100);
@@ -463,13 +347,7 @@ fn stills_hide_what_faces_away_and_fit_the_frame() {
     let picture = still_svg(&points, &triangles, None, &view, [200.0, 100.0]);
     let drawn = picture.matches("<path").count();
     assert!((1_000..=4_400).contains(&drawn), "{drawn}");
-    still_svg(
-        &[],
-        &[[0, 1, 2]],
-        None,
-        &View::auto(&[], [0.0; 3]),
-        [10.0, 10.0],
-    );
+    still_svg(&[], &[[0, 1, 2]], None, &View::auto(&[], [0.0; 3]), [10.0, 10.0]);
 }
 
 #[test]

@@ -57,13 +57,7 @@ pub struct BodyInput {
 
 impl BodyInput {
     /// A homogeneous body at rest.
-    pub fn new(
-        name: &str,
-        mesh: TetMesh,
-        material: &'static dyn Material,
-        given: Given,
-        rho: f64,
-    ) -> Self {
+    pub fn new(name: &str, mesh: TetMesh, material: &'static dyn Material, given: Given, rho: f64) -> Self {
         Self {
             name: name.to_string(),
             mesh,
@@ -117,14 +111,13 @@ impl ModelBuilder {
     /// Adds a body; returns its global nodes. The error names the material constant at fault.
     pub fn body(&mut self, body: BodyInput) -> Result<std::ops::Range<usize>, String> {
         let first = self.node_masses.len();
-        let sets =
-            |each: &dyn Fn(&Given) -> Result<Vec<f64>, String>| -> Result<Constants, String> {
-                if let [one] = body.given.as_slice() {
-                    return Ok(Constants::uniform(each(one)?));
-                }
-                let all: Result<Vec<Vec<f64>>, String> = body.given.iter().map(each).collect();
-                Ok(Constants::per_tet(&all?))
-            };
+        let sets = |each: &dyn Fn(&Given) -> Result<Vec<f64>, String>| -> Result<Constants, String> {
+            if let [one] = body.given.as_slice() {
+                return Ok(Constants::uniform(each(one)?));
+            }
+            let all: Result<Vec<Vec<f64>>, String> = body.given.iter().map(each).collect();
+            Ok(Constants::per_tet(&all?))
+        };
         let tets = Tets::new(
             &body.mesh,
             first,
@@ -133,36 +126,21 @@ impl ModelBuilder {
             sets(&|g| Ok(vec![g.mu, g.lambda]))?,
         );
         let rho = |e: usize| {
-            if body.rho.len() == 1 {
-                body.rho[0]
-            } else {
-                body.rho[e]
-            }
+            if body.rho.len() == 1 { body.rho[0] } else { body.rho[e] }
         };
-        self.node_masses
-            .resize(first + body.mesh.vertices.len(), 0.0);
+        self.node_masses.resize(first + body.mesh.vertices.len(), 0.0);
         tets.add_lumped_mass(rho, &mut self.node_masses);
         self.densities.push((0..tets.len()).map(rho).collect());
         self.consistent |= body.consistent_mass;
-        self.start.extend(
-            body.start
-                .as_ref()
-                .unwrap_or(&body.mesh.vertices)
-                .iter()
-                .flatten(),
-        );
+        self.start.extend(body.start.as_ref().unwrap_or(&body.mesh.vertices).iter().flatten());
         let outside = body.mesh.surface();
         let areas = outside.nodal_areas(&body.mesh.vertices);
         let outside = ContactSurface::new(&outside, &body.mesh.vertices, first);
         self.surfaces.push(Arc::new(outside));
         let surface = areas.iter().enumerate().filter(|(_, area)| **area > 0.0);
-        self.surface
-            .extend(surface.map(|(n, area)| ((first + n) as u32, *area)));
+        self.surface.extend(surface.map(|(n, area)| ((first + n) as u32, *area)));
         self.dampings.extend(body.damping.iter().map(|d| (self.bodies.len(), *d)));
-        self.bodies.push(Body {
-            name: body.name,
-            tets: Arc::new(tets),
-        });
+        self.bodies.push(Body { name: body.name, tets: Arc::new(tets) });
         Ok(first..self.node_masses.len())
     }
 
@@ -192,9 +170,7 @@ impl ModelBuilder {
     ) -> Result<(), String> {
         if let Some((a, b)) = bodies {
             if a == b {
-                return Err(format!(
-                    "contact between body {a} and itself: ask for self contact instead"
-                ));
+                return Err(format!("contact between body {a} and itself: ask for self contact instead"));
             }
             self.check_body(a.max(b))?;
         }
@@ -220,27 +196,17 @@ impl ModelBuilder {
         if body < known {
             return Ok(());
         }
-        Err(format!(
-            "contact of body {body}, but {known} bodies were added: they count from 0"
-        ))
+        Err(format!("contact of body {body}, but {known} bodies were added: they count from 0"))
     }
 
     fn contact(&mut self, between: Between, stiffness: f64, thickness: f64) -> Result<(), String> {
         if !(stiffness > 0.0 && stiffness.is_finite()) {
-            return Err(format!(
-                "contact stiffness {stiffness} Pa/m must be a positive number"
-            ));
+            return Err(format!("contact stiffness {stiffness} Pa/m must be a positive number"));
         }
         if !(thickness >= 0.0 && thickness.is_finite()) {
-            return Err(format!(
-                "contact thickness {thickness} m must be 0 or a positive number"
-            ));
+            return Err(format!("contact thickness {thickness} m must be 0 or a positive number"));
         }
-        self.contacts.push(ContactSpec {
-            between,
-            stiffness,
-            thickness,
-        });
+        self.contacts.push(ContactSpec { between, stiffness, thickness });
         Ok(())
     }
 
@@ -287,24 +253,13 @@ impl ModelBuilder {
             potentials.push(Box::new(Elastic(body.tets.clone())));
         }
         if let Some(acceleration) = self.gravity {
-            potentials.push(Box::new(Gravity {
-                acceleration,
-                masses: node_masses.to_vec(),
-            }));
+            potentials.push(Box::new(Gravity { acceleration, masses: node_masses.to_vec() }));
         }
         if let Some((strength, at)) = self.monopole {
-            potentials.push(Box::new(Monopole {
-                strength,
-                at,
-                masses: node_masses.to_vec(),
-            }));
+            potentials.push(Box::new(Monopole { strength, at, masses: node_masses.to_vec() }));
         }
         for (shape, stiffness) in self.obstacles {
-            potentials.push(Box::new(Obstacle {
-                shape,
-                stiffness,
-                nodes: self.surface.clone(),
-            }));
+            potentials.push(Box::new(Obstacle { shape, stiffness, nodes: self.surface.clone() }));
         }
         for spec in &self.contacts {
             potentials.push(Box::new(spec.build(&self.surfaces)));
@@ -317,17 +272,10 @@ impl ModelBuilder {
                 let tets = self.bodies[body].tets.clone();
                 match spec {
                     DampingSpec::Viscous { time } => Box::new(Viscous { tets, time }),
-                    DampingSpec::Kharevych { time, implicit } => Box::new(Kharevych {
-                        tets,
-                        time,
-                        implicit,
-                    }),
-                    DampingSpec::Rayleigh { alpha, beta } => Box::new(Rayleigh {
-                        tets,
-                        masses: node_masses.clone(),
-                        alpha,
-                        beta,
-                    }),
+                    DampingSpec::Kharevych { time, implicit } => Box::new(Kharevych { tets, time, implicit }),
+                    DampingSpec::Rayleigh { alpha, beta } => {
+                        Box::new(Rayleigh { tets, masses: node_masses.clone(), alpha, beta })
+                    }
                 }
             })
             .collect();
@@ -353,14 +301,11 @@ impl ContactSpec {
                 SurfaceContact::between(two, &[(0, 1)], k, thickness)
             }
             Between::Bodies(None) => {
-                let pairs: Vec<(usize, usize)> = (0..surfaces.len())
-                    .flat_map(|j| (0..j).map(move |i| (i, j)))
-                    .collect();
+                let pairs: Vec<(usize, usize)> =
+                    (0..surfaces.len()).flat_map(|j| (0..j).map(move |i| (i, j))).collect();
                 SurfaceContact::between(surfaces.to_vec(), &pairs, k, thickness)
             }
-            Between::Itself(Some(body)) => {
-                SurfaceContact::within(vec![surfaces[body].clone()], k, thickness)
-            }
+            Between::Itself(Some(body)) => SurfaceContact::within(vec![surfaces[body].clone()], k, thickness),
             Between::Itself(None) => SurfaceContact::within(surfaces.to_vec(), k, thickness),
         }
     }

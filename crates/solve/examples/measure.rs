@@ -33,7 +33,10 @@ fn main() {
         cholesky.factor(&a).unwrap();
         let factor = clock.elapsed();
         let rate = cholesky.flops_estimate() / factor.as_secs_f64() / 1e9;
-        println!("  factorise again       {factor:10.2?}  {rate:.1} Gflop/s, {} nonzeros", cholesky.nonzeros());
+        println!(
+            "  factorise again       {factor:10.2?}  {rate:.1} Gflop/s, {} nonzeros",
+            cholesky.nonzeros()
+        );
         for columns in [1, 10] {
             let mut x = Random(1).vector(a.dofs() * columns);
             cholesky.solve_many(&mut x, columns);

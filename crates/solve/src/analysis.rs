@@ -48,7 +48,9 @@ impl Analysis {
         for j in 0..union.n() {
             for c in 0..3 {
                 rows.extend((c..3).map(|r| 3 * j + r));
-                rows.extend(union.column(j)[1..].iter().flat_map(|&i| (0..3).map(move |r| 3 * i as usize + r)));
+                rows.extend(
+                    union.column(j)[1..].iter().flat_map(|&i| (0..3).map(move |r| 3 * i as usize + r)),
+                );
                 col_ptr.push(rows.len());
             }
         }
@@ -59,9 +61,13 @@ impl Analysis {
             inverse[old] = new;
         }
         let custom = SymmetricOrdering::Custom(PermRef::new_checked(&order, &inverse, n));
-        let symbolic =
-            factorize_symbolic_cholesky(matrix.as_ref(), Side::Lower, custom, CholeskySymbolicParams::default())
-                .expect("the analysis of a factor fails only where memory ends");
+        let symbolic = factorize_symbolic_cholesky(
+            matrix.as_ref(),
+            Side::Lower,
+            custom,
+            CholeskySymbolicParams::default(),
+        )
+        .expect("the analysis of a factor fails only where memory ends");
         let scratch = symbolic.factorize_numeric_llt_scratch::<f64>(PARALLELISM, Default::default());
         let factor_memory = MemBuffer::new(scratch);
         Analysis { base: base.clone(), union, place, order, matrix, symbolic, factor_memory }

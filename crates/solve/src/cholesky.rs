@@ -69,7 +69,8 @@ impl Cholesky {
 
     /// As [`new`](Self::new), with couplings (i, j) to be part of every analysis from the first.
     pub fn with_couplings(couplings: &[(u32, u32)]) -> Cholesky {
-        let mut seen: Vec<_> = couplings.iter().map(|&(i, j)| (i.max(j), i.min(j))).filter(|c| c.0 != c.1).collect();
+        let mut seen: Vec<_> =
+            couplings.iter().map(|&(i, j)| (i.max(j), i.min(j))).filter(|c| c.0 != c.1).collect();
         seen.sort_unstable_by_key(|&(i, j)| (j, i));
         seen.dedup();
         Cholesky { seen, ..Cholesky::default() }
@@ -98,7 +99,15 @@ impl Cholesky {
         let (symbolic, params) = (&analysis.symbolic, Default::default());
         self.factorizations += 1;
         symbolic
-            .factorize_numeric_llt(&mut self.factor, matrix, Side::Lower, Default::default(), PARALLELISM, stack, params)
+            .factorize_numeric_llt(
+                &mut self.factor,
+                matrix,
+                Side::Lower,
+                Default::default(),
+                PARALLELISM,
+                stack,
+                params,
+            )
             .map_err(|error| {
                 let LltError::NonPositivePivot { index } = error;
                 // faer 0.24 counts the pivots of its simplicial method from one, those of the supernodal from zero.

@@ -58,7 +58,9 @@ impl fmt::Display for EigenError {
                 dof / 3,
                 dof % 3
             ),
-            EigenError::NotConverged { residual } => write!(f, "modes not converged: relative residual {residual:e}"),
+            EigenError::NotConverged { residual } => {
+                write!(f, "modes not converged: relative residual {residual:e}")
+            }
         }
     }
 }

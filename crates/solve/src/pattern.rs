@@ -54,10 +54,7 @@ impl BlockPattern {
         // cliques around each node, by counting
         let mut around_ptr = vec![0usize; n + 1];
         for &node in &nodes {
-            assert!(
-                (node as usize) < n,
-                "clique names node {node}, but there are {n} nodes"
-            );
+            assert!((node as usize) < n, "clique names node {node}, but there are {n} nodes");
             around_ptr[node as usize + 1] += 1;
         }
         for i in 0..n {
@@ -181,10 +178,7 @@ impl BlockPattern {
     /// Where block (i, j), i ≥ j, is stored, if it is part of the pattern.
     pub fn position(&self, i: usize, j: usize) -> Option<usize> {
         debug_assert!(i >= j, "block ({i}, {j}) is above the diagonal");
-        self.column(j)
-            .binary_search(&(i as u32))
-            .ok()
-            .map(|k| self.col_ptr[j] + k)
+        self.column(j).binary_search(&(i as u32)).ok().map(|k| self.col_ptr[j] + k)
     }
 
     /// Where the diagonal block of node `j` is stored.

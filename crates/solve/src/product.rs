@@ -24,10 +24,7 @@ const CHUNK: usize = 1 << 10;
 
 /// y ← A x.
 pub(crate) fn mul_vec(a: &BlockMatrix, x: &[f64], y: &mut [f64]) {
-    assert!(
-        x.len() == a.dofs() && y.len() == a.dofs(),
-        "vectors must have one number per dof"
-    );
+    assert!(x.len() == a.dofs() && y.len() == a.dofs(), "vectors must have one number per dof");
     let x = x.as_chunks::<3>().0;
     let y = y.as_chunks_mut::<3>().0;
     // By rows, every block is read twice, and memory is the limit: that pays from three threads on.
@@ -55,10 +52,7 @@ fn by_columns(a: &BlockMatrix, x: &[[f64; 3]], y: &mut [[f64; 3]]) {
         let mut yj = y[j];
         add_product(&mut yj, &values[first], &xj);
         let column = pattern.column(j);
-        for (&i, block) in column[1..]
-            .iter()
-            .zip(&values[first + 1..first + column.len()])
-        {
+        for (&i, block) in column[1..].iter().zip(&values[first + 1..first + column.len()]) {
             let i = i as usize;
             add_product(&mut y[i], block, &xj);
             add_transposed_product(&mut yj, block, &x[i]);

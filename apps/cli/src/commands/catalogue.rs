@@ -46,9 +46,8 @@ pub fn integrators(arguments: &Integrators) -> Done {
         return Ok(());
     }
     let mark = |v: &Value| if v.as_bool() == Some(true) { "yes" } else { "–" }.to_string();
-    let header = [
-        "name", "order", "explicit", "symplectic", "keeps P", "keeps L", "keeps E", "stable for", "",
-    ];
+    let header =
+        ["name", "order", "explicit", "symplectic", "keeps P", "keeps L", "keeps E", "stable for", ""];
     let mut rows = vec![header.map(String::from).to_vec()];
     for d in &described {
         rows.push(vec![

@@ -74,10 +74,7 @@ pub fn run(arguments: &Arguments) -> Done {
     let spectrum = spectrum(&scene, &built, arguments.modes, &mut lines, &mut warnings);
     warnings.extend(diagnose::step_warnings(&scene, &built));
     let memory = memory_mb(&built);
-    lines.push(format!(
-        "memory: about {:.0} MB to run explicitly, {:.0} MB implicitly",
-        memory.0, memory.1
-    ));
+    lines.push(format!("memory: about {:.0} MB to run explicitly, {:.0} MB implicitly", memory.0, memory.1));
     lines.extend(built.notes.iter().map(|n| format!("note: {n}")));
     if arguments.json {
         output::json(&json!({

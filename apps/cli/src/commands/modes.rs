@@ -123,7 +123,7 @@ fn matrix_market(matrix: &lilyan_solve::BlockMatrix) -> String {
     let _ = writeln!(text, "{n} {n} {}", csc.values.len());
     for column in 0..n {
         for k in csc.col_ptr[column]..csc.col_ptr[column + 1] {
-            let _ = writeln!(text, "{} {} {:e}", csc.row_idx[k] + 1, column + 1, csc.values[k]);
+            let _ = writeln!(text, "{} {} {:e}", csc.rows[k] + 1, column + 1, csc.values[k]);
         }
     }
     text

@@ -15,7 +15,9 @@ use std::time::Duration;
 
 /// Simulate a scene: frames, tables and a report with a verdict.
 #[derive(clap::Args, Default)]
-#[command(after_help = "Examples:\n  lilyan run\n  lilyan run cantilever --set time.step=0.02 -o out/coarse\n  lilyan run scene.toml --resume")]
+#[command(
+    after_help = "Examples:\n  lilyan run\n  lilyan run cantilever --set time.step=0.02 -o out/coarse\n  lilyan run scene.toml --resume"
+)]
 pub struct Arguments {
     /// Scene file or name of a built-in scene (`lilyan scenes`); absent: the default scene
     scene: Option<String>,
@@ -60,8 +62,7 @@ pub fn run(arguments: &Arguments) -> Done {
     let _ = ctrlc::set_handler(move || flag.store(true, Ordering::SeqCst));
     let bar = bar(scene.time.steps(), arguments.json);
     let mut shown = 0.0;
-    let options =
-        RunOptions { directory, resume: arguments.resume, steps: arguments.steps };
+    let options = RunOptions { directory, resume: arguments.resume, steps: arguments.steps };
     let outcome = simulate(&scene, built, &options, &mut |now: &Progress| {
         if let Some(bar) = &bar
             && now.wall - shown > 0.1

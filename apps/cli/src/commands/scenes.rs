@@ -19,10 +19,8 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Done {
     let Some(name) = &arguments.name else {
         if arguments.json {
-            let scenes: Vec<_> = library::SCENES
-                .iter()
-                .map(|s| json!({ "name": s.name, "summary": s.summary }))
-                .collect();
+            let scenes: Vec<_> =
+                library::SCENES.iter().map(|s| json!({ "name": s.name, "summary": s.summary })).collect();
             output::json(&json!({ "scenes": scenes }));
         } else {
             let row = |s: &library::BuiltIn| vec![s.name.to_string(), s.summary.to_string()];

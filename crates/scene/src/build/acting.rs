@@ -6,11 +6,7 @@ use crate::schema::{ContactKind, ContactSpec, LoadKind, LoadSpec, PinSpec, Quant
 use lilyan_solid::potentials::Shape;
 use lilyan_solid::{ModelBuilder, Pin};
 
-pub(super) fn add(
-    scene: &Scene,
-    bodies: &[BuiltBody],
-    builder: &mut ModelBuilder,
-) -> Result<(), SceneError> {
+pub(super) fn add(scene: &Scene, bodies: &[BuiltBody], builder: &mut ModelBuilder) -> Result<(), SceneError> {
     if let Some(gravity) = &scene.environment.gravity {
         add_gravity(gravity, builder);
     }
@@ -99,19 +95,10 @@ fn resolve_pin(spec: &PinSpec, body: &BuiltBody) -> Result<Pin, SceneError> {
             (both.map(|b| b.0), both.map(|b| b.1))
         })
     });
-    Ok(Pin {
-        nodes: nodes.collect(),
-        axes: spec.axes,
-        motion,
-        until: spec.until.unwrap_or(f64::INFINITY),
-    })
+    Ok(Pin { nodes: nodes.collect(), axes: spec.axes, motion, until: spec.until.unwrap_or(f64::INFINITY) })
 }
 
-fn add_load(
-    spec: &LoadSpec,
-    body: &BuiltBody,
-    builder: &mut ModelBuilder,
-) -> Result<(), SceneError> {
+fn add_load(spec: &LoadSpec, body: &BuiltBody, builder: &mut ModelBuilder) -> Result<(), SceneError> {
     let mask = select::vertices(&spec.selector, &body.mesh, &body.surface, &spec.mark)?;
     let count = body.mesh.vertices.len();
     // What one unit of the load is at each vertex: N, m² (traction), m³ (body force), kg (acceleration).
@@ -148,9 +135,7 @@ fn add_load(
         }
     };
     if weights.iter().all(|w| *w == 0.0) {
-        return Err(spec.mark.error(
-            "`where` selects no complete face of the surface; a traction needs one",
-        ));
+        return Err(spec.mark.error("`where` selects no complete face of the surface; a traction needs one"));
     }
     let nodes: Vec<(usize, f64, [f64; 3])> = (0..count)
         .filter(|v| weights[*v] != 0.0)

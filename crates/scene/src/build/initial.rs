@@ -21,9 +21,8 @@ pub(super) fn state(spec: &BodySpec, mesh: &TetMesh) -> (Vec<[f64; 3]>, Vec<f64>
             let r = relative(p);
             (0..3).map(|k| r[k] * twist.axis[k]).sum()
         };
-        let (low, high) = x.iter().map(along).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), s| {
-            (a.min(s), b.max(s))
-        });
+        let (low, high) =
+            x.iter().map(along).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), s| (a.min(s), b.max(s)));
         let rate = match twist.amount {
             TwistAmount::Degrees(d) => d.to_radians() / (high - low).max(f64::MIN_POSITIVE),
             TwistAmount::Rate(rate) => rate,

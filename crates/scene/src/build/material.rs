@@ -19,19 +19,11 @@ pub(super) struct Resolved {
 #[derive(Clone, Default, PartialEq)]
 struct Values(BTreeMap<String, f64>);
 
-pub(super) fn material(
-    spec: &BodySpec,
-    mesh: &TetMesh,
-    surface: &Surface,
-) -> Result<Resolved, SceneError> {
+pub(super) fn material(spec: &BodySpec, mesh: &TetMesh, surface: &Surface) -> Result<Resolved, SceneError> {
     let material = &spec.material;
     let Some(model) = materials::find(&material.model) else {
         let known: Vec<&str> = materials::CATALOGUE.iter().map(|m| m.card().name).collect();
-        return Err(material.model_mark.error(suggest::unknown(
-            "material model",
-            &material.model,
-            &known,
-        )));
+        return Err(material.model_mark.error(suggest::unknown("material model", &material.model, &known)));
     };
     let known: Vec<&'static str> = model.card().parameters.iter().map(|p| p.name).collect();
     material.check_extra(&known)?;

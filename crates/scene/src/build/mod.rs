@@ -94,13 +94,8 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
         let surface = mesh.surface();
         let material = material::material(spec, &mesh, &surface)?;
         let (start, v) = initial::state(spec, &mesh);
-        let mut input = BodyInput::new(
-            &spec.name,
-            mesh,
-            material.model,
-            material.given[0].clone(),
-            material.rho[0],
-        );
+        let mut input =
+            BodyInput::new(&spec.name, mesh, material.model, material.given[0].clone(), material.rho[0]);
         let extent = |values: &mut dyn Iterator<Item = f64>| {
             values.fold([f64::INFINITY, 0.0], |[a, b]: [f64; 2], x| [a.min(x), b.max(x)])
         };
@@ -187,9 +182,10 @@ fn probes(scene: &Scene, bodies: &[BuiltBody]) -> Result<Vec<Probe>, SceneError>
         .iter()
         .map(|spec| {
             let body = &bodies[spec.body];
-            let size = body.mesh.bounds().map_or(1.0, |[a, b]| {
-                (0..3).map(|k| (b[k] - a[k]).powi(2)).sum::<f64>().sqrt()
-            });
+            let size = body
+                .mesh
+                .bounds()
+                .map_or(1.0, |[a, b]| (0..3).map(|k| (b[k] - a[k]).powi(2)).sum::<f64>().sqrt());
             match body.mesh.locate(spec.at) {
                 // A probe on the surface may be outside by round-off; a wrong place is far off.
                 Some(found) if found.distance <= 1e-3 * size => Ok(Probe {
@@ -209,25 +205,26 @@ fn probes(scene: &Scene, bodies: &[BuiltBody]) -> Result<Vec<Probe>, SceneError>
 
 fn conserved(scene: &Scene, bodies: &[BuiltBody]) -> Conserved {
     let damped = scene.bodies.iter().any(|b| !b.damping.is_empty());
-    let drag = scene.bodies.iter().flat_map(|b| &b.damping).any(
-        |d| matches!(d, Damping::Rayleigh { alpha, .. } if *alpha != 0.0),
-    );
+    let drag = scene
+        .bodies
+        .iter()
+        .flat_map(|b| &b.damping)
+        .any(|d| matches!(d, Damping::Rayleigh { alpha, .. } if *alpha != 0.0));
     let moved = scene.pins.iter().any(|p| p.motion.is_some());
     let gravity = scene.environment.gravity.as_ref();
     let changing = gravity.is_some_and(|g| g.iter().any(|q| q.constant().is_none()));
     let pulled = gravity.is_some_and(|g| g.iter().any(|q| q.constant() != Some(0.0)));
     use crate::schema::ContactKind::{Plane, Sphere};
-    let walls =
-        scene.contacts.iter().any(|c| matches!(c.kind, Plane { .. } | Sphere { .. }));
+    let walls = scene.contacts.iter().any(|c| matches!(c.kind, Plane { .. } | Sphere { .. }));
     let free = scene.pins.is_empty()
         && scene.loads.is_empty()
         && !pulled
         && scene.environment.monopole.is_none()
         && !walls
         && !drag;
-    let indifferent = bodies.iter().all(|b| {
-        lilyan_solid::materials::find(&b.model).is_some_and(|m| m.card().frame_indifferent)
-    });
+    let indifferent = bodies
+        .iter()
+        .all(|b| lilyan_solid::materials::find(&b.model).is_some_and(|m| m.card().frame_indifferent));
     Conserved {
         energy: scene.loads.is_empty() && !moved && !changing && !damped,
         linear: free,
@@ -244,11 +241,7 @@ pub fn open(name: &str, overrides: &[&str]) -> Result<Scene, SceneError> {
         _ => Scene::from_path_with(name, overrides).map_err(|mut e| {
             if !std::path::Path::new(name).exists() {
                 let names: Vec<&str> = library::SCENES.iter().map(|s| s.name).collect();
-                e.message = format!(
-                    "{}; built-in scenes are {}",
-                    e.message,
-                    names.join(", ")
-                );
+                e.message = format!("{}; built-in scenes are {}", e.message, names.join(", "));
             }
             e
         }),

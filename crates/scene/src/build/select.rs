@@ -17,9 +17,7 @@ pub(super) fn vertices(
         return Ok(mask);
     }
     let [a, b] = mesh.bounds().unwrap_or_default();
-    Err(mark.error(format!(
-        "`where` selects no vertex; the body at rest reaches from {a:?} to {b:?}"
-    )))
+    Err(mark.error(format!("`where` selects no vertex; the body at rest reaches from {a:?} to {b:?}")))
 }
 
 /// Marks the selected tets.
@@ -131,9 +129,8 @@ fn select(
         items.of_vertices(&mask)
     };
     let by_tags = |tags: &[i64]| {
-        let mask: Vec<bool> = (0..mesh.tets.len())
-            .map(|e| tags.contains(&mesh.tags.get(e).copied().unwrap_or(0)))
-            .collect();
+        let mask: Vec<bool> =
+            (0..mesh.tets.len()).map(|e| tags.contains(&mesh.tags.get(e).copied().unwrap_or(0))).collect();
         items.of_tets(&mask)
     };
     Ok(match selector {
@@ -174,17 +171,14 @@ fn select(
                 let x = items.place(*i);
                 (0..3).map(|k| (x[k] - point[k]).powi(2)).sum()
             };
-            let nearest =
-                (0..items.count()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            let nearest = (0..items.count()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
             each(&|i| Some(i) == nearest)
         }
         Selector::Formula(formula) => {
             let count = formula.variables().len();
             each(&|i| formula.eval(&items.variables(i)[..count.min(4)]) != 0.0)
         }
-        Selector::Surface(wanted) => {
-            items.on_surface().into_iter().map(|on| on == *wanted).collect()
-        }
+        Selector::Surface(wanted) => items.on_surface().into_iter().map(|on| on == *wanted).collect(),
         Selector::Union(parts) => {
             let mut mask = vec![false; items.count()];
             for part in parts {

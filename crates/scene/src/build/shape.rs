@@ -8,11 +8,7 @@ use lilyan_solid::mesh::{TetMesh, TriMesh};
 use lilyan_solid::meshing;
 
 /// The mesh of a body in its rest shape.
-pub(super) fn mesh(
-    scene: &Scene,
-    spec: &BodySpec,
-    notes: &mut Vec<String>,
-) -> Result<TetMesh, SceneError> {
+pub(super) fn mesh(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<TetMesh, SceneError> {
     let fail = |e: meshing::MeshingError| spec.mesh.mark.error(e.to_string());
     // Curved shapes without a wish get about eight edges across.
     let edge = |resolution: Resolution, smallest: f64, volume: f64| match resolution {
@@ -23,9 +19,7 @@ pub(super) fn mesh(
     };
     let round = 4.0 / 3.0 * std::f64::consts::PI;
     let mut mesh = match &spec.mesh.shape {
-        Shape::Box { size, cells } => {
-            meshing::box_mesh(*size, cells.map(|c| c as usize)).map_err(fail)?
-        }
+        Shape::Box { size, cells } => meshing::box_mesh(*size, cells.map(|c| c as usize)).map_err(fail)?,
         Shape::Sphere { radius, resolution } => {
             let edge = edge(*resolution, *radius, round * radius.powi(3));
             meshing::sphere(*radius, edge).map_err(fail)?

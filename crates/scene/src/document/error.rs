@@ -25,21 +25,12 @@ impl SceneError {
 
     /// An error about one key.
     pub fn at(origin: &str, place: Place, path: &str, message: impl Into<String>) -> Self {
-        Self {
-            origin: printable(origin),
-            place,
-            path: printable(path),
-            message: printable(&message.into()),
-        }
+        Self { origin: printable(origin), place, path: printable(path), message: printable(&message.into()) }
     }
 
     /// The same error, seen from one level further out.
     pub(super) fn inside(mut self, segment: &str) -> Self {
-        let joint = if self.path.is_empty() || self.path.starts_with('[') {
-            ""
-        } else {
-            "."
-        };
+        let joint = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         self.path = format!("{segment}{joint}{}", self.path);
         self
     }

@@ -19,18 +19,11 @@ pub(super) struct Ids {
 impl Ids {
     /// `len` items numbered from `first`.
     pub fn counted(first: u64, len: usize) -> Self {
-        Ids {
-            runs: vec![(0, first)],
-            by_id: Vec::new(),
-            len: u32::try_from(len).unwrap_or(u32::MAX),
-        }
+        Ids { runs: vec![(0, first)], by_id: Vec::new(), len: u32::try_from(len).unwrap_or(u32::MAX) }
     }
 
     pub fn push(&mut self, id: u64) {
-        let next = self
-            .runs
-            .last()
-            .map(|&(at, first)| first.saturating_add(u64::from(self.len - at)));
+        let next = self.runs.last().map(|&(at, first)| first.saturating_add(u64::from(self.len - at)));
         if next != Some(id) {
             self.runs.push((self.len, id));
         }
@@ -39,9 +32,7 @@ impl Ids {
 
     /// The file's number of the item at `position`; counted from 1 when the file has none.
     pub fn id(&self, position: usize) -> u64 {
-        let after = self
-            .runs
-            .partition_point(|&(at, _)| at as usize <= position);
+        let after = self.runs.partition_point(|&(at, _)| at as usize <= position);
         match after.checked_sub(1).and_then(|i| self.runs.get(i)) {
             Some(&(at, first)) => first.saturating_add((position - at as usize) as u64),
             None => position as u64 + 1,
@@ -51,12 +42,7 @@ impl Ids {
     /// Prepares [`Ids::find`]; the error is a number that occurs twice.
     pub fn index(&mut self) -> Result<(), u64> {
         let ends = self.runs.iter().skip(1).map(|r| r.0).chain([self.len]);
-        self.by_id = self
-            .runs
-            .iter()
-            .zip(ends)
-            .map(|(&(at, first), end)| (first, at, end - at))
-            .collect();
+        self.by_id = self.runs.iter().zip(ends).map(|(&(at, first), end)| (first, at, end - at)).collect();
         self.by_id.sort_unstable();
         for pair in self.by_id.windows(2) {
             if let [a, b] = pair
@@ -125,8 +111,7 @@ impl Raw {
             Some(set) => set.extend_from_slice(vertices),
             None if full => {
                 if !std::mem::replace(&mut self.sets_left_out, true) {
-                    self.notes
-                        .push(format!("only the first {MOST_SETS} vertex sets are kept"));
+                    self.notes.push(format!("only the first {MOST_SETS} vertex sets are kept"));
                 }
             }
             None => {
@@ -174,10 +159,7 @@ impl Raw {
                 && link != 0
             {
                 if let Some((name, _)) = sets.get(s) {
-                    self.region_names
-                        .entry(name.clone())
-                        .or_default()
-                        .push(tag(l));
+                    self.region_names.entry(name.clone()).or_default().push(tag(l));
                 }
                 link = before;
             }

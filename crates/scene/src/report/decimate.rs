@@ -65,9 +65,7 @@ fn json_rounded(x: f64, digits: usize, out: &mut String) {
         out.push_str("null");
         return;
     }
-    let rounded: f64 = format!("{x:.*e}", digits.saturating_sub(1))
-        .parse()
-        .unwrap_or(x);
+    let rounded: f64 = format!("{x:.*e}", digits.saturating_sub(1)).parse().unwrap_or(x);
     // Writing to a String cannot fail.
     let _ = write!(out, "{}", crate::writers::csv::Shortest(rounded));
 }

@@ -5,10 +5,7 @@ pub(super) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
-        let word = chunk
-            .iter()
-            .enumerate()
-            .fold(0u32, |w, (k, &b)| w | u32::from(b) << (16 - 8 * k));
+        let word = chunk.iter().enumerate().fold(0u32, |w, (k, &b)| w | u32::from(b) << (16 - 8 * k));
         for k in 0..4 {
             let letter = LETTERS[(word >> (18 - 6 * k)) as usize & 63];
             out.push(if k > chunk.len() { '=' } else { letter as char });
@@ -36,10 +33,7 @@ pub(super) fn escape(text: &str) -> String {
 
 /// A JSON string that is also safe inside a `<script>` element.
 pub(super) fn json_string(text: &str) -> String {
-    serde_json::Value::from(text)
-        .to_string()
-        .replace('<', "\\u003c")
-        .replace('>', "\\u003e")
+    serde_json::Value::from(text).to_string().replace('<', "\\u003c").replace('>', "\\u003e")
 }
 
 /// The source expression by which a content security policy admits exactly this script.
@@ -50,9 +44,7 @@ pub(super) fn script_hash(script: &str) -> String {
 /// SHA-256 (FIPS 180-4).
 fn sha256(message: &[u8]) -> [u8; 32] {
     // The constants are the fractional parts of the roots of the first primes.
-    let primes: Vec<u64> = (2..312u64)
-        .filter(|n| (2..*n).all(|d| n % d != 0))
-        .collect();
+    let primes: Vec<u64> = (2..312u64).filter(|n| (2..*n).all(|d| n % d != 0)).collect();
     let mut k = [0u32; 64];
     for (k, &p) in k.iter_mut().zip(&primes) {
         *k = fractional_root(p, 3);
@@ -80,21 +72,14 @@ fn sha256(message: &[u8]) -> [u8; 32] {
             let (x, y) = (w[t - 15], w[t - 2]);
             let s0 = x.rotate_right(7) ^ x.rotate_right(18) ^ (x >> 3);
             let s1 = y.rotate_right(17) ^ y.rotate_right(19) ^ (y >> 10);
-            w[t] = w[t - 16]
-                .wrapping_add(s0)
-                .wrapping_add(w[t - 7])
-                .wrapping_add(s1);
+            w[t] = w[t - 16].wrapping_add(s0).wrapping_add(w[t - 7]).wrapping_add(s1);
         }
         let mut s = h;
         for t in 0..64 {
             let (a, e) = (s[0], s[4]);
             let s1 = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
             let choice = (e & s[5]) ^ (!e & s[6]);
-            let t1 = s[7]
-                .wrapping_add(s1)
-                .wrapping_add(choice)
-                .wrapping_add(k[t])
-                .wrapping_add(w[t]);
+            let t1 = s[7].wrapping_add(s1).wrapping_add(choice).wrapping_add(k[t]).wrapping_add(w[t]);
             let s0 = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22);
             let majority = (a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]);
             s.rotate_right(1);
@@ -118,11 +103,7 @@ fn fractional_root(p: u64, degree: u32) -> u32 {
     let (mut low, mut high) = (0u128, 1u128 << 40);
     while high - low > 1 {
         let middle = (low + high) / 2;
-        if middle.pow(degree) <= target {
-            low = middle
-        } else {
-            high = middle
-        }
+        if middle.pow(degree) <= target { low = middle } else { high = middle }
     }
     low as u32
 }
@@ -133,37 +114,14 @@ mod tests {
 
     #[test]
     fn known_hashes_and_base64() {
-        let hex = |m: &[u8]| {
-            sha256(m)
-                .iter()
-                .map(|b| format!("{b:02x}"))
-                .collect::<String>()
-        };
-        assert_eq!(
-            hex(b"abc"),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-        );
-        assert_eq!(
-            hex(b""),
-            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-        );
+        let hex = |m: &[u8]| sha256(m).iter().map(|b| format!("{b:02x}")).collect::<String>();
+        assert_eq!(hex(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(hex(b""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
         let long = b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
-        assert_eq!(
-            hex(long),
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
-        );
-        for (text, code) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-        ] {
+        assert_eq!(hex(long), "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+        for (text, code) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
             assert_eq!(base64(text.as_bytes()), code);
         }
-        assert_eq!(
-            json_string("</script>\"\n"),
-            "\"\\u003c/script\\u003e\\\"\\n\""
-        );
+        assert_eq!(json_string("</script>\"\n"), "\"\\u003c/script\\u003e\\\"\\n\"");
     }
 }

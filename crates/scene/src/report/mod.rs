@@ -50,21 +50,13 @@ impl Verdict {
             Level::Warn => "Usable, with care",
             Level::Fail => "Not to be trusted",
         };
-        Self {
-            level,
-            headline: headline.to_string(),
-            sentence: sentence.into(),
-        }
+        Self { level, headline: headline.to_string(), sentence: sentence.into() }
     }
 
     /// The verdict on a run that ended before its time (`t` in s).
     pub fn stopped(t: f64, sentence: impl Into<String>) -> Self {
         let headline = format!("Stopped at t = {} s", digits(t, 6));
-        Self {
-            level: Level::Fail,
-            headline,
-            sentence: sentence.into(),
-        }
+        Self { level: Level::Fail, headline, sentence: sentence.into() }
     }
 
     /// The verdict that the checks add up to: as good as the worst of them, which it names.
@@ -81,17 +73,10 @@ impl Verdict {
                 n => format!("all {n} checks hold: {}", parts.join(", ")),
             }
         } else {
-            let parts: Vec<String> = worst
-                .iter()
-                .take(3)
-                .map(|c| format!("{} (allowed: {})", names(c), c.allowed))
-                .collect();
+            let parts: Vec<String> =
+                worst.iter().take(3).map(|c| format!("{} (allowed: {})", names(c), c.allowed)).collect();
             let more = worst.len() - parts.len();
-            let more = if more > 0 {
-                format!(", and {more} more")
-            } else {
-                String::new()
-            };
+            let more = if more > 0 { format!(", and {more} more") } else { String::new() };
             format!("{}{more}", parts.join(", "))
         };
         Self::new(level, sentence)
@@ -176,12 +161,7 @@ pub struct Series {
 impl Series {
     /// A line.
     pub fn line(name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
-        Self {
-            name: name.into(),
-            x: x.to_vec(),
-            y: y.to_vec(),
-            ..Default::default()
-        }
+        Self { name: name.into(), x: x.to_vec(), y: y.to_vec(), ..Default::default() }
     }
 
     /// The same series in another style.
@@ -233,11 +213,7 @@ pub struct Plot {
 
 impl Plot {
     /// A plot over the run's time.
-    pub fn over_time(
-        title: impl Into<String>,
-        y_label: impl Into<String>,
-        series: Vec<Series>,
-    ) -> Self {
+    pub fn over_time(title: impl Into<String>, y_label: impl Into<String>, series: Vec<Series>) -> Self {
         Self {
             title: title.into(),
             x_label: "time, s".to_string(),
@@ -336,11 +312,7 @@ pub fn short(x: f64) -> String {
 /// A number for reading with at most `count` significant digits.
 pub fn digits(x: f64, count: usize) -> String {
     if !x.is_finite() {
-        return if x.is_nan() {
-            "not a number".to_string()
-        } else {
-            "infinite".to_string()
-        };
+        return if x.is_nan() { "not a number".to_string() } else { "infinite".to_string() };
     }
     let decimals = count.saturating_sub(1);
     let rounded: f64 = format!("{x:.decimals$e}").parse().unwrap_or(x);

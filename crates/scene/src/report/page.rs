@@ -7,11 +7,7 @@ use std::fmt::Write;
 
 const TEMPLATE: &str = include_str!("page.html");
 const CSS: &str = include_str!("page.css");
-const SCRIPTS: [&str; 3] = [
-    include_str!("plots.js"),
-    include_str!("viewer.js"),
-    include_str!("page.js"),
-];
+const SCRIPTS: [&str; 3] = [include_str!("plots.js"), include_str!("viewer.js"), include_str!("page.js")];
 
 /// A series with more samples than this is decimated.
 const LONG_SERIES: usize = 5_000;
@@ -89,10 +85,9 @@ fn word(level: Level) -> &'static str {
 /// The mark as a picture: a different shape for each level, not only another colour.
 fn mark(level: Level) -> String {
     let (shape, sign) = match level {
-        Level::Pass => (
-            "<circle cx=\"12\" cy=\"12\" r=\"11\" fill=\"var(--tone)\"/>",
-            "M6.5 12.5l3.8 3.8 7.2-8",
-        ),
+        Level::Pass => {
+            ("<circle cx=\"12\" cy=\"12\" r=\"11\" fill=\"var(--tone)\"/>", "M6.5 12.5l3.8 3.8 7.2-8")
+        }
         Level::Warn => (
             "<path d=\"M12 2.2L22.6 21H1.4z\" fill=\"var(--tone)\" stroke=\"var(--tone)\" stroke-width=\"2\" stroke-linejoin=\"round\"/>",
             "M12 9v5.5M12 18v.1",
@@ -122,10 +117,7 @@ fn warnings(warnings: &[String]) -> String {
     if warnings.is_empty() {
         return String::new();
     }
-    let items: String = warnings
-        .iter()
-        .map(|w| format!("<li>{}</li>", escape(w)))
-        .collect();
+    let items: String = warnings.iter().map(|w| format!("<li>{}</li>", escape(w))).collect();
     format!("<ul class=\"warnings\" aria-label=\"Warnings\">{items}</ul>")
 }
 
@@ -172,34 +164,19 @@ fn facts(facts: &[(String, String)]) -> String {
         return String::new();
     }
     let tile = |(name, value): &(String, String)| {
-        format!(
-            "<div><dt>{}</dt><dd>{}</dd></div>",
-            escape(name),
-            escape(value)
-        )
+        format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value))
     };
-    format!(
-        "<dl class=\"facts\">{}</dl>",
-        facts.iter().map(tile).collect::<String>()
-    )
+    format!("<dl class=\"facts\">{}</dl>", facts.iter().map(tile).collect::<String>())
 }
 
 fn stills(replay: &Replay) -> String {
     let mut out = String::from("<h2>The motion</h2><div class=\"strip\">");
     for (time, picture) in replay.stills(5, [220.0, 150.0]) {
-        let _ = write!(
-            out,
-            "<figure>{picture}<figcaption>t = {} s</figcaption></figure>",
-            digits(time, 5)
-        );
+        let _ = write!(out, "<figure>{picture}<figcaption>t = {} s</figcaption></figure>", digits(time, 5));
     }
     out.push_str("</div>");
     if let Some(field) = replay.still_field() {
-        let _ = write!(
-            out,
-            "<p class=\"note\">Coloured by {}; scale in the replay.</p>",
-            escape(field)
-        );
+        let _ = write!(out, "<p class=\"note\">Coloured by {}; scale in the replay.</p>", escape(field));
     }
     out
 }
@@ -215,14 +192,8 @@ fn stage(replay: &Replay) -> String {
 }
 
 fn table(table: &Table) -> String {
-    let mut out = format!(
-        "<h2>{}</h2><div class=\"card scroll\"><table><thead><tr>",
-        escape(&table.title)
-    );
-    table
-        .header
-        .iter()
-        .for_each(|h| out += &format!("<th>{}</th>", escape(h)));
+    let mut out = format!("<h2>{}</h2><div class=\"card scroll\"><table><thead><tr>", escape(&table.title));
+    table.header.iter().for_each(|h| out += &format!("<th>{}</th>", escape(h)));
     out.push_str("</tr></thead><tbody>");
     for row in &table.rows {
         out.push_str("<tr>");
@@ -238,11 +209,7 @@ fn table(table: &Table) -> String {
 }
 
 fn note(text: &str) -> String {
-    if text.is_empty() {
-        String::new()
-    } else {
-        format!("<p class=\"note\">{}</p>", escape(text))
-    }
+    if text.is_empty() { String::new() } else { format!("<p class=\"note\">{}</p>", escape(text)) }
 }
 
 fn plots(plots: &[Plot]) -> String {
@@ -267,11 +234,7 @@ fn pairs(title: &str, pairs: &[(String, String)]) -> String {
         return String::new();
     }
     let row = |(name, value): &(String, String)| {
-        format!(
-            "<tr><th>{}</th><td>{}</td></tr>",
-            escape(name),
-            escape(value)
-        )
+        format!("<tr><th>{}</th><td>{}</td></tr>", escape(name), escape(value))
     };
     let rows: String = pairs.iter().map(row).collect();
     format!(
@@ -290,10 +253,7 @@ fn citations(report: &Report) -> String {
         let safe = |u: &&String| u.starts_with("https://") || u.starts_with("http://");
         if let Some(url) = c.url.as_ref().filter(safe) {
             let url = escape(url);
-            let _ = write!(
-                out,
-                " <a href=\"{url}\" rel=\"noopener noreferrer\">{url}</a>"
-            );
+            let _ = write!(out, " <a href=\"{url}\" rel=\"noopener noreferrer\">{url}</a>");
         }
         out.push_str("</li>");
     }
@@ -305,13 +265,8 @@ fn provenance(facts: &[(String, String)]) -> String {
     if facts.is_empty() {
         return String::new();
     }
-    let item = |(name, value): &(String, String)| {
-        format!("<span>{}: {}</span>", escape(name), escape(value))
-    };
-    format!(
-        "<footer>{}</footer>",
-        facts.iter().map(item).collect::<String>()
-    )
+    let item = |(name, value): &(String, String)| format!("<span>{}: {}</span>", escape(name), escape(value));
+    format!("<footer>{}</footer>", facts.iter().map(item).collect::<String>())
 }
 
 /// The data block: plots (decimated) and replay.

@@ -59,11 +59,7 @@ impl Replay {
     /// any configuration, by preference at rest.
     pub fn new(positions: &[f64], triangles: &[[u32; 3]], lines: &[[u32; 2]]) -> Self {
         let surface = simplify(positions, triangles, lines, MAX_VERTICES);
-        let all_vertices = surface
-            .stands_for
-            .iter()
-            .filter(|&&v| v != u32::MAX)
-            .count();
+        let all_vertices = surface.stands_for.iter().filter(|&&v| v != u32::MAX).count();
         Self {
             surface,
             all_vertices,
@@ -81,18 +77,13 @@ impl Replay {
 
     /// Adds a field to colour by; frames must then bring its values. Before the first frame.
     pub fn with_field(mut self, name: impl Into<String>, unit: impl Into<String>) -> Self {
-        self.fields.push(Field {
-            name: name.into(),
-            unit: unit.into(),
-        });
+        self.fields.push(Field { name: name.into(), unit: unit.into() });
         self
     }
 
     /// Marks pinned vertices; those inside the body are not shown.
     pub fn with_pinned(mut self, vertices: &[u32]) -> Self {
-        let shown = vertices
-            .iter()
-            .filter_map(|&v| self.surface.stands_for.get(v as usize));
+        let shown = vertices.iter().filter_map(|&v| self.surface.stands_for.get(v as usize));
         self.pinned = shown.copied().filter(|&v| v != u32::MAX).collect();
         self.pinned.sort_unstable();
         self.pinned.dedup();
@@ -125,12 +116,7 @@ impl Replay {
     ///
     /// A frame whose shown positions are not all finite is left out.
     pub fn push(&mut self, time: f64, positions: &[f64], fields: &[&[f64]]) {
-        let coordinate = |v: u32, k: usize| {
-            positions
-                .get(3 * v as usize + k)
-                .copied()
-                .unwrap_or(f64::NAN)
-        };
+        let coordinate = |v: u32, k: usize| positions.get(3 * v as usize + k).copied().unwrap_or(f64::NAN);
         let mut low = [f64::INFINITY; 3];
         for &v in &self.surface.source {
             for k in 0..3 {
@@ -145,27 +131,13 @@ impl Replay {
             return;
         }
         let source = &self.surface.source;
-        let shown = source
-            .iter()
-            .flat_map(|&v| (0..3).map(move |k| (coordinate(v, k) - low[k]) as f32));
+        let shown = source.iter().flat_map(|&v| (0..3).map(move |k| (coordinate(v, k) - low[k]) as f32));
         let mut values = Vec::with_capacity(source.len() * self.fields.len());
         for f in 0..self.fields.len() {
-            let value = |v: &u32| {
-                fields
-                    .get(f)
-                    .and_then(|x| x.get(*v as usize))
-                    .copied()
-                    .unwrap_or(0.0)
-            };
+            let value = |v: &u32| fields.get(f).and_then(|x| x.get(*v as usize)).copied().unwrap_or(0.0);
             values.extend(source.iter().map(|v| value(v) as f32));
         }
-        let frame = Frame {
-            number: self.seen,
-            time,
-            origin: low,
-            positions: shown.collect(),
-            values,
-        };
+        let frame = Frame { number: self.seen, time, origin: low, positions: shown.collect(), values };
         self.seen += 1;
         if frame.number.is_multiple_of(self.stride) {
             self.last = None;
@@ -197,16 +169,9 @@ impl Replay {
     /// The frames that go on the page: evenly spaced, first and last included.
     fn chosen(&self) -> Vec<&Frame> {
         let all: Vec<&Frame> = self.frames.iter().chain(&self.last).collect();
-        let every = all
-            .len()
-            .saturating_sub(1)
-            .div_ceil((self.capacity() - 1).max(1))
-            .max(1);
+        let every = all.len().saturating_sub(1).div_ceil((self.capacity() - 1).max(1)).max(1);
         let last = all.len().saturating_sub(1);
-        let kept = all
-            .iter()
-            .enumerate()
-            .filter(|(k, _)| k % every == 0 || *k == last);
+        let kept = all.iter().enumerate().filter(|(k, _)| k % every == 0 || *k == last);
         kept.map(|(_, f)| *f).collect()
     }
 
@@ -223,10 +188,7 @@ impl Replay {
             parts.push(format!("{frames} of the {} recorded frames", self.seen));
         }
         if vertices < self.all_vertices {
-            parts.push(format!(
-                "{vertices} of the {} surface vertices",
-                self.all_vertices
-            ));
+            parts.push(format!("{vertices} of the {} surface vertices", self.all_vertices));
         }
         match parts.len() {
             0 => String::new(),
@@ -241,29 +203,16 @@ impl Replay {
     /// more than twice what 99.5 % of the vertices do, they would leave the rest in one colour.
     fn range(&self, frames: &[&Frame], field: usize) -> (f32, f32, bool) {
         let n = self.surface.source.len();
-        let values = frames
-            .iter()
-            .flat_map(|f| &f.values[n * field..n * (field + 1)]);
+        let values = frames.iter().flat_map(|f| &f.values[n * field..n * (field + 1)]);
         let mut all: Vec<f32> = values.copied().filter(|x| x.is_finite()).collect();
         all.sort_unstable_by(f32::total_cmp);
         let (Some(&low), Some(&high)) = (all.first(), all.last()) else {
             return (0.0, 1.0, false);
         };
         let most = all[(all.len() - 1) * 995 / 1000];
-        let (high, cut) = if high - low > 2.0 * (most - low) && most > low {
-            (most, true)
-        } else {
-            (high, false)
-        };
-        (
-            low,
-            if high > low {
-                high
-            } else {
-                low + low.abs().max(1.0) * 1e-3
-            },
-            cut,
-        )
+        let (high, cut) =
+            if high - low > 2.0 * (most - low) && most > low { (most, true) } else { (high, false) };
+        (low, if high > low { high } else { low + low.abs().max(1.0) * 1e-3 }, cut)
     }
 
     /// The data block that the page's script reads.
@@ -280,22 +229,13 @@ impl Replay {
         let mut positions = Vec::with_capacity(6 * n * frames.len());
         for p in frames.iter().flat_map(|f| f.positions.as_chunks::<3>().0) {
             for k in 0..3 {
-                let level = if extent[k] > 0.0 {
-                    f64::from(p[k]) / f64::from(extent[k]) * 65535.0
-                } else {
-                    0.0
-                };
+                let level =
+                    if extent[k] > 0.0 { f64::from(p[k]) / f64::from(extent[k]) * 65535.0 } else { 0.0 };
                 positions.extend_from_slice(&(level.round() as u16).to_le_bytes());
             }
         }
-        let words = |values: &[u32]| {
-            base64(
-                &values
-                    .iter()
-                    .flat_map(|v| v.to_le_bytes())
-                    .collect::<Vec<u8>>(),
-            )
-        };
+        let words =
+            |values: &[u32]| base64(&values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>());
 
         let mut out = format!("{{\"vertices\":{n},\"times\":");
         json_numbers(&frames.iter().map(|f| f.time).collect::<Vec<_>>(), &mut out);
@@ -320,30 +260,14 @@ impl Replay {
             None => out.push_str("null"),
         }
         let _ = write!(out, ",\"pinned\":{:?}", self.pinned);
-        let _ = write!(
-            out,
-            ",\"triangles\":\"{}\"",
-            words(self.surface.triangles.as_flattened())
-        );
-        let _ = write!(
-            out,
-            ",\"lines\":\"{}\"",
-            words(self.surface.lines.as_flattened())
-        );
-        let _ = write!(
-            out,
-            ",\"positions\":\"{}\",\"fields\":[",
-            base64(&positions)
-        );
+        let _ = write!(out, ",\"triangles\":\"{}\"", words(self.surface.triangles.as_flattened()));
+        let _ = write!(out, ",\"lines\":\"{}\"", words(self.surface.lines.as_flattened()));
+        let _ = write!(out, ",\"positions\":\"{}\",\"fields\":[", base64(&positions));
         for (k, field) in self.fields.iter().enumerate() {
             let (low, high, cut) = self.range(&frames, k);
-            let level =
-                |x: &f32| ((x - low) / (high - low) * 255.0).clamp(0.0, 255.0).round() as u8;
-            let bytes: Vec<u8> = frames
-                .iter()
-                .flat_map(|f| &f.values[n * k..n * (k + 1)])
-                .map(level)
-                .collect();
+            let level = |x: &f32| ((x - low) / (high - low) * 255.0).clamp(0.0, 255.0).round() as u8;
+            let bytes: Vec<u8> =
+                frames.iter().flat_map(|f| &f.values[n * k..n * (k + 1)]).map(level).collect();
             out.push_str(if k > 0 { "," } else { "" });
             let _ = write!(
                 out,
@@ -354,11 +278,7 @@ impl Replay {
             json_number(f64::from(low), &mut out);
             out.push_str(",\"high\":");
             json_number(f64::from(high), &mut out);
-            let _ = write!(
-                out,
-                ",\"clipped\":{cut},\"values\":\"{}\"}}",
-                base64(&bytes)
-            );
+            let _ = write!(out, ",\"clipped\":{cut},\"values\":\"{}\"}}", base64(&bytes));
         }
         out.push_str("]}");
         out
@@ -373,14 +293,12 @@ impl Replay {
         let mut picked: Vec<&Frame> = Vec::new();
         for k in 0..count {
             let time = first.time + (last.time - first.time) * k as f64 / (count - 1).max(1) as f64;
-            let nearest = frames
-                .iter()
-                .min_by(|a, b| (a.time - time).abs().total_cmp(&(b.time - time).abs()));
+            let nearest =
+                frames.iter().min_by(|a, b| (a.time - time).abs().total_cmp(&(b.time - time).abs()));
             picked.extend(nearest.filter(|f| picked.last().is_none_or(|p| p.number != f.number)));
         }
         let absolute = |f: &Frame| -> Vec<f64> {
-            let shift =
-                |(k, x): (usize, &f32)| f64::from(*x) + f.origin[k % 3] - first.origin[k % 3];
+            let shift = |(k, x): (usize, &f32)| f64::from(*x) + f.origin[k % 3] - first.origin[k % 3];
             f.positions.iter().enumerate().map(shift).collect()
         };
         let mut shapes: Vec<Vec<f64>> = picked.iter().map(|f| absolute(f)).collect();
@@ -393,24 +311,10 @@ impl Replay {
         let n = self.surface.source.len();
         let draw = |(frame, shape): (&&Frame, &Vec<f64>)| {
             let values = ranges.map(|(low, high, _)| -> Vec<f64> {
-                frame.values[..n]
-                    .iter()
-                    .map(|x| f64::from((x - low) / (high - low)))
-                    .collect()
+                frame.values[..n].iter().map(|x| f64::from((x - low) / (high - low))).collect()
             });
             let (triangles, lines) = (&self.surface.triangles, &self.surface.lines);
-            (
-                frame.time,
-                still_with_lines(
-                    shape,
-                    triangles,
-                    lines,
-                    values.as_deref(),
-                    &view,
-                    size,
-                    3_000,
-                ),
-            )
+            (frame.time, still_with_lines(shape, triangles, lines, values.as_deref(), &view, size, 3_000))
         };
         picked.iter().zip(&shapes).map(draw).collect()
     }
@@ -431,11 +335,7 @@ fn bounds(positions: &[f64]) -> [[f64; 2]; 3] {
 }
 
 fn diagonal(positions: &[f64]) -> f64 {
-    bounds(positions)
-        .iter()
-        .map(|r| (r[1] - r[0]).powi(2))
-        .sum::<f64>()
-        .sqrt()
+    bounds(positions).iter().map(|r| (r[1] - r[0]).powi(2)).sum::<f64>().sqrt()
 }
 
 fn travels(shapes: &[Vec<f64>]) -> bool {
@@ -445,8 +345,5 @@ fn travels(shapes: &[Vec<f64>]) -> bool {
 
 fn centre(positions: &mut [f64]) {
     let middle = bounds(positions).map(|r| 0.5 * (r[0] + r[1]));
-    positions
-        .iter_mut()
-        .enumerate()
-        .for_each(|(k, x)| *x -= middle[k % 3]);
+    positions.iter_mut().enumerate().for_each(|(k, x)| *x -= middle[k % 3]);
 }

@@ -30,18 +30,13 @@ pub(super) fn simplify(
     let ok = |v: &u32| (*v as usize) < n;
     let mut used = vec![false; n];
     let corners = triangles.as_flattened().iter().chain(lines.as_flattened());
-    corners
-        .filter(|v| ok(v))
-        .for_each(|&v| used[v as usize] = true);
+    corners.filter(|v| ok(v)).for_each(|&v| used[v as usize] = true);
     let vertices: Vec<u32> = (0..n as u32).filter(|&v| used[v as usize]).collect();
 
     let mut label: Vec<u32> = (0..n as u32).collect();
     if vertices.len() > limit {
         let edges = triangles.iter().flat_map(|t| [[t[0], t[1]], [t[1], t[2]]]);
-        for [a, b] in edges
-            .chain(lines.iter().copied())
-            .filter(|e| e.iter().all(ok))
-        {
+        for [a, b] in edges.chain(lines.iter().copied()).filter(|e| e.iter().all(ok)) {
             let (a, b) = (root(&mut label, a), root(&mut label, b));
             label[a.max(b) as usize] = a.min(b);
         }
@@ -50,11 +45,8 @@ pub(super) fn simplify(
         }
     }
 
-    let mut size = if vertices.len() > limit {
-        first_size(positions, triangles, &vertices, limit)
-    } else {
-        0.0
-    };
+    let mut size =
+        if vertices.len() > limit { first_size(positions, triangles, &vertices, limit) } else { 0.0 };
     let mut cells = cluster(positions, &vertices, &label, size);
     for _ in 0..60 {
         if cells.len() <= limit {
@@ -64,15 +56,10 @@ pub(super) fn simplify(
         cells = cluster(positions, &vertices, &label, size);
     }
 
-    let mut result = Simplified {
-        stands_for: vec![u32::MAX; n],
-        ..Default::default()
-    };
+    let mut result = Simplified { stands_for: vec![u32::MAX; n], ..Default::default() };
     for members in cells {
         let kept = result.source.len() as u32;
-        members
-            .iter()
-            .for_each(|&v| result.stands_for[v as usize] = kept);
+        members.iter().for_each(|&v| result.stands_for[v as usize] = kept);
         result.source.push(nearest_to_mean(positions, &members));
     }
     let mut seen = std::collections::BTreeSet::new();
@@ -80,8 +67,7 @@ pub(super) fn simplify(
         let t = t.map(|v| result.stands_for[v as usize]);
         let mut sorted = t;
         sorted.sort_unstable();
-        if sorted[0] != sorted[1] && sorted[1] != sorted[2] && (size == 0.0 || seen.insert(sorted))
-        {
+        if sorted[0] != sorted[1] && sorted[1] != sorted[2] && (size == 0.0 || seen.insert(sorted)) {
             result.triangles.push(t);
         }
     }
@@ -106,18 +92,11 @@ fn root(label: &mut [u32], mut v: u32) -> u32 {
 fn first_size(positions: &[f64], triangles: &[[u32; 3]], vertices: &[u32], limit: usize) -> f64 {
     let at = |v: u32| &positions[3 * v as usize..][..3];
     let mut area = 0.0;
-    for t in triangles
-        .iter()
-        .filter(|t| t.iter().all(|&v| (v as usize) < positions.len() / 3))
-    {
+    for t in triangles.iter().filter(|t| t.iter().all(|&v| (v as usize) < positions.len() / 3)) {
         let (a, b, c) = (at(t[0]), at(t[1]), at(t[2]));
         let u = [b[0] - a[0], b[1] - a[1], b[2] - a[2]];
         let w = [c[0] - a[0], c[1] - a[1], c[2] - a[2]];
-        let n = [
-            u[1] * w[2] - u[2] * w[1],
-            u[2] * w[0] - u[0] * w[2],
-            u[0] * w[1] - u[1] * w[0],
-        ];
+        let n = [u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]];
         area += 0.5 * (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]).sqrt();
     }
     let mut longest: f64 = 0.0;
@@ -128,11 +107,7 @@ fn first_size(positions: &[f64], triangles: &[[u32; 3]], vertices: &[u32], limit
     let size = 0.7 * (area / limit.max(1) as f64).sqrt();
     // A rope has no area, and then its length decides.
     let size = size.max(0.7 * longest / limit.max(1) as f64);
-    if size.is_finite() && size > 0.0 {
-        size
-    } else {
-        1.0
-    }
+    if size.is_finite() && size > 0.0 { size } else { 1.0 }
 }
 
 /// Vertices by piece and grid cell, in a fixed order; each its own cell when `size` is zero.
@@ -151,12 +126,8 @@ fn cluster(positions: &[f64], vertices: &[u32], label: &[u32], size: f64) -> Vec
 
 fn nearest_to_mean(positions: &[f64], members: &[u32]) -> u32 {
     let at = |v: u32| &positions[3 * v as usize..][..3];
-    let mean =
-        [0, 1, 2].map(|k| members.iter().map(|&v| at(v)[k]).sum::<f64>() / members.len() as f64);
+    let mean = [0, 1, 2].map(|k| members.iter().map(|&v| at(v)[k]).sum::<f64>() / members.len() as f64);
     let distance = |v: u32| (0..3).map(|k| (at(v)[k] - mean[k]).powi(2)).sum::<f64>();
-    let nearest = members
-        .iter()
-        .copied()
-        .min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+    let nearest = members.iter().copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
     nearest.unwrap_or(0)
 }

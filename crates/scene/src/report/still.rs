@@ -38,11 +38,7 @@ impl View {
     /// turned so that depth is seen; `up` is the direction that should point up.
     pub fn auto(positions: &[f64], up: [f64; 3]) -> Self {
         let up = unit(up);
-        let seed = if up[0].abs() < 0.8 {
-            [1.0, 0.0, 0.0]
-        } else {
-            [0.0, 0.0, 1.0]
-        };
+        let seed = if up[0].abs() < 0.8 { [1.0, 0.0, 0.0] } else { [0.0, 0.0, 1.0] };
         let e1 = unit(minus(seed, scaled(up, dot(seed, up))));
         let e2 = cross(e1, up);
         let count = (positions.len() / 3).max(1) as f64;
@@ -59,42 +55,22 @@ impl View {
         // Principal direction of the points' spread in the horizontal plane. A spread that is
         // round to rounding would let noise choose.
         let round = ((a - c).powi(2) + 4.0 * b * b).sqrt() <= 1e-6 * (a + c);
-        let long = if round {
-            0.0
-        } else {
-            0.5 * (2.0 * b).atan2(a - c)
-        };
+        let long = if round { 0.0 } else { 0.5 * (2.0 * b).atan2(a - c) };
         let along = plus(scaled(e1, long.cos()), scaled(e2, long.sin()));
-        let along = if dot(along, e1) < 0.0 {
-            scaled(along, -1.0)
-        } else {
-            along
-        };
+        let along = if dot(along, e1) < 0.0 { scaled(along, -1.0) } else { along };
         Self::from_direction(positions, up, along, 0.45, 0.32)
     }
 
     /// A view in which `along` (horizontal) points to the right, then turned by `turn` about the
     /// vertical and raised by `lift`, both in radians, and fitted to the points.
-    pub fn from_direction(
-        positions: &[f64],
-        up: [f64; 3],
-        along: [f64; 3],
-        turn: f64,
-        lift: f64,
-    ) -> Self {
+    pub fn from_direction(positions: &[f64], up: [f64; 3], along: [f64; 3], turn: f64, lift: f64) -> Self {
         let up = unit(up);
         let along = unit(minus(along, scaled(up, dot(along, up))));
         let level = unit(cross(along, up));
         let flat = plus(scaled(level, turn.cos()), scaled(along, turn.sin()));
         let toward = plus(scaled(flat, lift.cos()), scaled(up, lift.sin()));
         let right = unit(cross(up, toward));
-        let view = Self {
-            centre: [0.0; 3],
-            right,
-            up: cross(toward, right),
-            toward,
-            half: [1.0; 2],
-        };
+        let view = Self { centre: [0.0; 3], right, up: cross(toward, right), toward, half: [1.0; 2] };
         view.fitted(positions)
     }
 
@@ -102,10 +78,7 @@ impl View {
     pub fn fitted(mut self, positions: &[f64]) -> Self {
         let mut low = [f64::INFINITY; 3];
         let mut high = [f64::NEG_INFINITY; 3];
-        for p in positions
-            .chunks_exact(3)
-            .filter(|p| p.iter().all(|x| x.is_finite()))
-        {
+        for p in positions.chunks_exact(3).filter(|p| p.iter().all(|x| x.is_finite())) {
             let p = [p[0], p[1], p[2]];
             for (k, axis) in [self.right, self.up, self.toward].into_iter().enumerate() {
                 low[k] = low[k].min(dot(p, axis));
@@ -160,32 +133,19 @@ pub(super) fn still_with_lines(
     let vertex = |v: u32| source.map_or(v, |s| s[v as usize]) as usize;
     let point = |v: u32| -> Option<[f64; 3]> {
         let p = positions.get(3 * vertex(v)..3 * vertex(v) + 3)?;
-        p.iter()
-            .all(|x| x.is_finite())
-            .then(|| minus([p[0], p[1], p[2]], view.centre))
+        p.iter().all(|x| x.is_finite()).then(|| minus([p[0], p[1], p[2]], view.centre))
     };
     let margin = 0.94;
     let fit = |k: usize| {
-        if view.half[k] > 0.0 {
-            margin * size[k] / (2.0 * view.half[k])
-        } else {
-            f64::INFINITY
-        }
+        if view.half[k] > 0.0 { margin * size[k] / (2.0 * view.half[k]) } else { f64::INFINITY }
     };
     let scale = fit(0).min(fit(1));
     let scale = if scale.is_finite() { scale } else { 1.0 };
-    let project = |p: [f64; 3]| {
-        [
-            0.5 * size[0] + scale * dot(p, view.right),
-            0.5 * size[1] - scale * dot(p, view.up),
-        ]
-    };
+    let project =
+        |p: [f64; 3]| [0.5 * size[0] + scale * dot(p, view.right), 0.5 * size[1] - scale * dot(p, view.up)];
 
     let closed = is_closed(triangles);
-    let light = unit(plus(
-        plus(scaled(view.toward, 0.7), scaled(view.up, 0.75)),
-        scaled(view.right, -0.35),
-    ));
+    let light = unit(plus(plus(scaled(view.toward, 0.7), scaled(view.up, 0.75)), scaled(view.right, -0.35)));
     let mut faces = Vec::new();
     for (k, t) in triangles.iter().enumerate() {
         let (Some(a), Some(b), Some(c)) = (point(t[0]), point(t[1]), point(t[2])) else {
@@ -198,20 +158,11 @@ pub(super) fn still_with_lines(
             }
             normal = scaled(normal, -1.0);
         }
-        let value = values.map(|f| {
-            t.iter()
-                .map(|&v| f.get(vertex(v)).copied().unwrap_or(0.0))
-                .sum::<f64>()
-                / 3.0
-        });
+        let value =
+            values.map(|f| t.iter().map(|&v| f.get(vertex(v)).copied().unwrap_or(0.0)).sum::<f64>() / 3.0);
         let depth = dot(a, view.toward) + dot(b, view.toward) + dot(c, view.toward);
         let shade = 0.46 + 0.52 * dot(normal, light).max(0.0) + 0.1 * dot(normal, view.toward);
-        faces.push((
-            depth,
-            k,
-            [a, b, c].map(project),
-            scaled(value.map_or(PLAIN, colour), shade),
-        ));
+        faces.push((depth, k, [a, b, c].map(project), scaled(value.map_or(PLAIN, colour), shade)));
     }
     faces.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
 
@@ -237,14 +188,7 @@ pub(super) fn still_with_lines(
     let mut path = String::new();
     for l in lines {
         if let (Some(a), Some(b)) = (point(l[0]).map(project), point(l[1]).map(project)) {
-            let _ = write!(
-                path,
-                "M{} {}L{} {}",
-                tenth(a[0]),
-                tenth(a[1]),
-                tenth(b[0]),
-                tenth(b[1])
-            );
+            let _ = write!(path, "M{} {}L{} {}", tenth(a[0]), tenth(a[1]), tenth(b[0]), tenth(b[1]));
         }
     }
     if !path.is_empty() {
@@ -260,19 +204,13 @@ pub(super) fn still_with_lines(
 /// Whether every edge is used once in each direction.
 fn is_closed(triangles: &[[u32; 3]]) -> bool {
     let mut edges = BTreeSet::new();
-    let distinct = triangles
-        .iter()
-        .all(|t| (0..3).all(|k| edges.insert((t[k], t[(k + 1) % 3]))));
+    let distinct = triangles.iter().all(|t| (0..3).all(|k| edges.insert((t[k], t[(k + 1) % 3]))));
     distinct && edges.iter().all(|&(a, b)| edges.contains(&(b, a)))
 }
 
 fn colour(t: f64) -> [f64; 3] {
     let last = COLOURS.len() - 1;
-    let u = if t.is_finite() {
-        t.clamp(0.0, 1.0)
-    } else {
-        0.0
-    } * last as f64;
+    let u = if t.is_finite() { t.clamp(0.0, 1.0) } else { 0.0 } * last as f64;
     let k = (u as usize).min(last - 1);
     let s = u - k as f64;
     [0, 1, 2].map(|i| COLOURS[k][i] + s * (COLOURS[k + 1][i] - COLOURS[k][i]))
@@ -300,18 +238,10 @@ fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
 }
 
 fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 fn unit(a: [f64; 3]) -> [f64; 3] {
     let length = dot(a, a).sqrt();
-    if length > 0.0 {
-        scaled(a, 1.0 / length)
-    } else {
-        a
-    }
+    if length > 0.0 { scaled(a, 1.0 / length) } else { a }
 }

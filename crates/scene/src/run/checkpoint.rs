@@ -98,10 +98,8 @@ impl Saved {
             return Err(format!("it has version {version}; this program reads {VERSION}"));
         }
         let length = head.integer().ok_or_else(damaged)?;
-        let (body, sum) = usize::try_from(length)
-            .ok()
-            .and_then(|n| head.0.split_at_checked(n))
-            .ok_or_else(damaged)?;
+        let (body, sum) =
+            usize::try_from(length).ok().and_then(|n| head.0.split_at_checked(n)).ok_or_else(damaged)?;
         if sum != checksum(body).to_le_bytes() {
             return Err(damaged());
         }
@@ -119,8 +117,7 @@ impl Saved {
         let frames = r.integer()?;
         let (energy, probes) = (r.rows()?, r.rows()?);
         let ledger = Ledger { initial, work_external, dissipated_physical };
-        let simulation =
-            Checkpoint { state: State { t, q, v, p }, step, index, ledger, memory };
+        let simulation = Checkpoint { state: State { t, q, v, p }, step, index, ledger, memory };
         Some(Self { scene, simulation, energy, probes, frames, counters })
     }
 }

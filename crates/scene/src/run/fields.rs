@@ -37,9 +37,8 @@ pub(super) fn compute(built: &Built, wanted: &[FieldName]) -> Vec<FieldData> {
             FieldName::Mass => vertex("mass", 1, model.node_masses().to_vec()),
             FieldName::VonMises => cell("von_mises", 1, von_mises(built, &state.q)),
             FieldName::StrainEnergy => {
-                let density = |m: &dyn lilyan_solid::materials::Material, c: &[f64], F: &Mat3| {
-                    vec![m.energy(c, F)]
-                };
+                let density =
+                    |m: &dyn lilyan_solid::materials::Material, c: &[f64], F: &Mat3| vec![m.energy(c, F)];
                 cell("strain_energy", 1, each_tet(built, &state.q, &density))
             }
             FieldName::Pressure => {

@@ -1,8 +1,8 @@
 //! The end of a run: summary.json and report.html.
 
+use super::Pace;
 use super::record::Recorder;
 use super::verdict::{self, EnergyFigures};
-use super::Pace;
 use crate::build::Built;
 use crate::citations;
 use crate::report::{Band, Plot, Report, Series, Verdict, percent, short};
@@ -84,12 +84,7 @@ fn subtitle(scene: &Scene, built: &Built) -> String {
     )
 }
 
-fn facts(
-    scene: &Scene,
-    built: &Built,
-    recorder: &Recorder,
-    pace: &Pace,
-) -> Vec<(String, String)> {
+fn facts(scene: &Scene, built: &Built, recorder: &Recorder, pace: &Pace) -> Vec<(String, String)> {
     let wall = recorder.counters.wall;
     let simulated = built.simulation.state.t;
     let mut facts = vec![
@@ -118,11 +113,7 @@ fn plots(_scene: &Scene, built: &Built, recorder: &Recorder) -> Vec<Plot> {
     let column = |name: &str| recorder.energy.column(name).unwrap_or_default();
     let t = column("t");
     let line = |name: &str, label: &str| Series::line(label, &t, &column(name));
-    let mut energy = vec![
-        line("total", "total"),
-        line("kinetic", "kinetic"),
-        line("elastic", "elastic"),
-    ];
+    let mut energy = vec![line("total", "total"), line("kinetic", "kinetic"), line("elastic", "elastic")];
     for name in ["gravity", "other"] {
         if column(name).iter().any(|x| *x != 0.0) {
             energy.push(line(name, if name == "other" { "contact and other" } else { name }));
@@ -166,9 +157,7 @@ fn plots(_scene: &Scene, built: &Built, recorder: &Recorder) -> Vec<Plot> {
     }
     for (k, probe) in built.probes.iter().enumerate() {
         let columns = recorder.probes.columns();
-        let values = |axis: usize| {
-            recorder.probes.column(&columns[1 + 3 * k + axis]).unwrap_or_default()
-        };
+        let values = |axis: usize| recorder.probes.column(&columns[1 + 3 * k + axis]).unwrap_or_default();
         let series = ["x", "y", "z"]
             .iter()
             .enumerate()
@@ -212,9 +201,7 @@ fn summary(
     let material: Vec<Value> = built
         .bodies
         .iter()
-        .map(|b| {
-            json!({ "body": b.name, "model": b.model, "E": b.young, "rho": b.density })
-        })
+        .map(|b| json!({ "body": b.name, "model": b.model, "E": b.young, "rho": b.density }))
         .collect();
     let drift = |conserved: bool, [drift, scale]: [f64; 2]| match conserved {
         true if scale > 0.0 => json!(drift / scale),

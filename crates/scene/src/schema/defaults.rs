@@ -36,11 +36,7 @@ pub const KHAREVYCH_IMPLICIT: bool = true;
 /// Frames of a run that does not say how often to write one.
 pub const FRAMES: f64 = 100.0;
 /// Fields in the frames.
-pub const FIELDS: &[FieldName] = &[
-    FieldName::Velocity,
-    FieldName::VonMises,
-    FieldName::StrainEnergy,
-];
+pub const FIELDS: &[FieldName] = &[FieldName::Velocity, FieldName::VonMises, FieldName::StrainEnergy];
 /// Steps between lines of `energy.csv`; 0: as many as keep it below 20,000 lines.
 pub const ENERGY_EVERY: u32 = 0;
 /// Wall time between checkpoints, s.

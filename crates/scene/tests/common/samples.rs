@@ -2,22 +2,10 @@
 
 use std::io::Write;
 
-pub const VERTICES: [[f64; 3]; 5] = [
-    [0.0, 0.0, 0.0],
-    [1.0, 0.0, 0.0],
-    [0.0, 1.0, 0.0],
-    [0.0, 0.0, 1.0],
-    [1.0, 1.0, 1.0],
-];
+pub const VERTICES: [[f64; 3]; 5] =
+    [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 1.0]];
 pub const TETS: [[u32; 4]; 2] = [[0, 1, 2, 3], [1, 2, 3, 4]];
-pub const FACES: [[u32; 3]; 6] = [
-    [0, 2, 1],
-    [0, 1, 3],
-    [0, 3, 2],
-    [1, 2, 4],
-    [2, 3, 4],
-    [3, 1, 4],
-];
+pub const FACES: [[u32; 3]; 6] = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 4], [2, 3, 4], [3, 1, 4]];
 
 /// A file: its name, its content, and its partner for TetGen.
 pub struct Sample {
@@ -32,25 +20,12 @@ pub struct Sample {
 
 fn sample(label: &'static str, extension: &'static str, data: impl Into<Vec<u8>>) -> Sample {
     let data = data.into();
-    let is_text = data
-        .iter()
-        .all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace());
-    Sample {
-        label,
-        extension,
-        data,
-        partner: None,
-        tags: true,
-        is_text,
-    }
+    let is_text = data.iter().all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace());
+    Sample { label, extension, data, partner: None, tags: true, is_text }
 }
 
 fn join<T: std::fmt::Display>(items: impl IntoIterator<Item = T>, by: &str) -> String {
-    items
-        .into_iter()
-        .map(|x| x.to_string())
-        .collect::<Vec<_>>()
-        .join(by)
+    items.into_iter().map(|x| x.to_string()).collect::<Vec<_>>().join(by)
 }
 
 /// Bytes in either byte order.
@@ -79,7 +54,8 @@ impl Out {
     }
 }
 
-const NAMES: &str = "$PhysicalNames\n4\n0 9 \"tip\"\n2 7 \"base\"\n3 1 \"soft\"\n3 2 \"hard part\"\n$EndPhysicalNames\n";
+const NAMES: &str =
+    "$PhysicalNames\n4\n0 9 \"tip\"\n2 7 \"base\"\n3 1 \"soft\"\n3 2 \"hard part\"\n$EndPhysicalNames\n";
 
 fn gmsh2_text() -> String {
     let mut s = format!("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n{NAMES}$Nodes\n5\n");
@@ -92,9 +68,7 @@ fn gmsh2_text() -> String {
 
 fn gmsh2_binary(big: bool) -> Vec<u8> {
     let mut o = Out(Vec::new(), big);
-    o.text("$MeshFormat\n2.2 1 8\n")
-        .i32(1)
-        .text(&format!("\n$EndMeshFormat\n{NAMES}$Nodes\n5\n"));
+    o.text("$MeshFormat\n2.2 1 8\n").i32(1).text(&format!("\n$EndMeshFormat\n{NAMES}$Nodes\n5\n"));
     for (i, v) in VERTICES.iter().enumerate() {
         o.i32(10 * i as i32 + 3).f64(v[0]).f64(v[1]).f64(v[2]);
     }
@@ -125,9 +99,7 @@ fn gmsh4_text() -> String {
 
 fn gmsh4_binary(big: bool) -> Vec<u8> {
     let mut o = Out(Vec::new(), big);
-    o.text("$MeshFormat\n4.1 1 8\n")
-        .i32(1)
-        .text(&format!("\n$EndMeshFormat\n{NAMES}$Entities\n"));
+    o.text("$MeshFormat\n4.1 1 8\n").i32(1).text(&format!("\n$EndMeshFormat\n{NAMES}$Entities\n"));
     [1, 0, 1, 2].iter().for_each(|&n| {
         o.u64(n);
     });
@@ -139,26 +111,14 @@ fn gmsh4_binary(big: bool) -> Vec<u8> {
         });
         o.u64(1).i32(physical).u64(0);
     }
-    o.text("\n$EndEntities\n$Nodes\n")
-        .u64(1)
-        .u64(5)
-        .u64(3)
-        .u64(43)
-        .i32(3)
-        .i32(1)
-        .i32(0)
-        .u64(5);
+    o.text("\n$EndEntities\n$Nodes\n").u64(1).u64(5).u64(3).u64(43).i32(3).i32(1).i32(0).u64(5);
     (0..5).for_each(|i| {
         o.u64(10 * i + 3);
     });
     VERTICES.iter().flatten().for_each(|&x| {
         o.f64(x);
     });
-    o.text("\n$EndNodes\n$Elements\n")
-        .u64(4)
-        .u64(4)
-        .u64(1)
-        .u64(4);
+    o.text("\n$EndNodes\n$Elements\n").u64(4).u64(4).u64(1).u64(4);
     for (head, ids) in [
         ([0, 1, 15], &[1, 43][..]),
         ([2, 1, 2], &[2, 3, 23, 13]),
@@ -183,9 +143,7 @@ fn vtk_text(version: &str) -> String {
     );
     s += &join(VERTICES.iter().flatten(), " ");
     s += match version {
-        "5.1" => {
-            "\nCELLS 3 8\nOFFSETS vtktypeint64\n0 4 8\nCONNECTIVITY vtktypeint64\n0 1 2 3 1 2 3 4\n"
-        }
+        "5.1" => "\nCELLS 3 8\nOFFSETS vtktypeint64\n0 4 8\nCONNECTIVITY vtktypeint64\n0 1 2 3 1 2 3 4\n",
         _ => "\nCELLS 2 10\n4 0 1 2 3\n4 1 2 3 4\n",
     };
     s + "CELL_TYPES 2\n10\n10\nCELL_DATA 2\nSCALARS mat_id int 1\nLOOKUP_TABLE default\n1\n2\nFIELD FieldData 1\nstiff 1 2 double\n1.5 2.5\n"
@@ -193,7 +151,9 @@ fn vtk_text(version: &str) -> String {
 
 fn vtk_binary(version: &str) -> Vec<u8> {
     let mut o = Out(Vec::new(), true);
-    o.text(&format!("# vtk DataFile Version {version}\nsample\nBINARY\nDATASET UNSTRUCTURED_GRID\nPOINTS 5 double\n"));
+    o.text(&format!(
+        "# vtk DataFile Version {version}\nsample\nBINARY\nDATASET UNSTRUCTURED_GRID\nPOINTS 5 double\n"
+    ));
     VERTICES.iter().flatten().for_each(|&x| {
         o.f64(x);
     });
@@ -219,12 +179,7 @@ fn vtk_binary(version: &str) -> Vec<u8> {
         .i32(10)
         .i32(10)
         .text("\nCELL_DATA 2\nSCALARS mat_id int 1\nLOOKUP_TABLE default\n");
-    o.i32(1)
-        .i32(2)
-        .text("\nFIELD FieldData 1\nstiff 1 2 double\n")
-        .f64(1.5)
-        .f64(2.5)
-        .text("\n");
+    o.i32(1).i32(2).text("\nFIELD FieldData 1\nstiff 1 2 double\n").f64(1.5).f64(2.5).text("\n");
     o.0
 }
 
@@ -234,11 +189,7 @@ fn base64(data: &[u8]) -> String {
     for c in data.chunks(3) {
         let word = c.iter().fold(0u32, |w, &b| w << 8 | u32::from(b)) << (8 * (3 - c.len()));
         for k in 0..4 {
-            s.push(if k > c.len() {
-                '='
-            } else {
-                digits[(word >> (18 - 6 * k)) as usize & 63] as char
-            });
+            s.push(if k > c.len() { '=' } else { digits[(word >> (18 - 6 * k)) as usize & 63] as char });
         }
     }
     s
@@ -265,21 +216,9 @@ fn vtu(mode: &str, big: bool) -> Vec<u8> {
         ("CellData", "mat_id", "Int64", 1, ints(&[1, 2])),
         ("CellData", "stiff", "Float64", 1, floats(&[1.5, 2.5])),
         ("Points", "Points", "Float64", 3, floats(&flat)),
-        (
-            "Cells",
-            "connectivity",
-            "Int64",
-            1,
-            ints(&TETS.map(|t| t.map(u64::from)).concat()),
-        ),
+        ("Cells", "connectivity", "Int64", 1, ints(&TETS.map(|t| t.map(u64::from)).concat())),
         ("Cells", "offsets", "UInt64", 1, ints(&[4, 8])),
-        (
-            "Cells",
-            "types",
-            "UInt8",
-            1,
-            ("10 10".to_string(), vec![10, 10]),
-        ),
+        ("Cells", "types", "UInt8", 1, ("10 10".to_string(), vec![10, 10])),
     ];
     let wide = mode == "raw";
     let header = |ns: &[usize]| {
@@ -298,11 +237,7 @@ fn vtu(mode: &str, big: bool) -> Vec<u8> {
         "<?xml version=\"1.0\"?>\n<!-- a > b -->\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"{}\" header_type=\"{}\"{}>\n<UnstructuredGrid><Piece NumberOfPoints=\"5\" NumberOfCells=\"2\">\n",
         if big { "BigEndian" } else { "LittleEndian" },
         if wide { "UInt64" } else { "UInt32" },
-        if mode == "zlib" {
-            " compressor=\"vtkZLibDataCompressor\""
-        } else {
-            ""
-        },
+        if mode == "zlib" { " compressor=\"vtkZLibDataCompressor\"" } else { "" },
     );
     for (section, name, kind, components, (text, bytes)) in arrays {
         let plain = [header(&[bytes.len()]), bytes.clone()].concat();
@@ -314,37 +249,19 @@ fn vtu(mode: &str, big: bool) -> Vec<u8> {
                 let half = bytes.len() / 2;
                 let packed: Vec<Vec<u8>> = [&bytes[..half], &bytes[half..]]
                     .map(|b| {
-                        let mut e = flate2::write::ZlibEncoder::new(
-                            Vec::new(),
-                            flate2::Compression::default(),
-                        );
+                        let mut e =
+                            flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
                         e.write_all(b).unwrap();
                         e.finish().unwrap()
                     })
                     .into();
-                let head = header(&[
-                    2,
-                    half,
-                    bytes.len() - half,
-                    packed[0].len(),
-                    packed[1].len(),
-                ]);
-                (
-                    "format=\"binary\"".to_string(),
-                    base64(&head) + &base64(&packed.concat()),
-                )
+                let head = header(&[2, half, bytes.len() - half, packed[0].len(), packed[1].len()]);
+                ("format=\"binary\"".to_string(), base64(&head) + &base64(&packed.concat()))
             }
             _ => {
                 let at = appended.len();
-                appended.extend(if mode == "raw" {
-                    plain
-                } else {
-                    base64(&plain).into_bytes()
-                });
-                (
-                    format!("format=\"appended\" offset=\"{at}\""),
-                    String::new(),
-                )
+                appended.extend(if mode == "raw" { plain } else { base64(&plain).into_bytes() });
+                (format!("format=\"appended\" offset=\"{at}\""), String::new())
             }
         };
         s += &format!(
@@ -435,17 +352,9 @@ pub fn samples() -> Vec<Sample> {
         "MeshVersionFormatted 2\n# a comment\nDimension 3\nVertices\n5\n{}Triangles\n1\n1 3 2 7\nTetrahedra\n2\n1 2 3 4 1\n2 3 4 5 2\nEnd\n",
         VERTICES.map(|v| format!("{} 0\n", join(v, " "))).concat()
     );
-    let mut tetgen = sample(
-        "tetgen",
-        "node",
-        format!("# nodes\n5 3 0 1\n{}", rows(0, " 4")),
-    );
+    let mut tetgen = sample("tetgen", "node", format!("# nodes\n5 3 0 1\n{}", rows(0, " 4")));
     tetgen.partner = Some(("ele", b"2 4 1\n0 0 1 2 3 1\n1 1 2 3 4 2\n".to_vec()));
-    let mut tetgen_mixed = sample(
-        "tetgen, .ele from 0",
-        "ele",
-        "2 4 1\n1 0 1 2 3 1\n2 1 2 3 4 2\n# end\n",
-    );
+    let mut tetgen_mixed = sample("tetgen, .ele from 0", "ele", "2 4 1\n1 0 1 2 3 1\n2 1 2 3 4 2\n# end\n");
     tetgen_mixed.partner = Some(("node", format!("5 3 0 0\n{}", rows(1, "")).into_bytes()));
     let vega = format!(
         "# sample\n*VERTICES\n5 3 0 0\n{}\n*ELEMENTS\nTET\n2 4 0\n1 1 2 3 4\n2 2 3 4 5\n\n*MATERIAL soft\nENU, 1000, 1e6, 0.4\n*MATERIAL hard\nENU, 1000, 1e7, 0.4\n*SET a\n1\n*SET b\n2,\n*REGION\na, soft\n*REGION\nb, hard\n",

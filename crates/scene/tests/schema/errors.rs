@@ -164,15 +164,8 @@ fn every_error_names_file_line_key_and_remedy() {
     let mut failures = String::new();
     for (text, line, parts) in cases() {
         let message = refused(&text).to_string();
-        let start = if line == 0 {
-            "scene.toml: ".to_owned()
-        } else {
-            format!("scene.toml:{line}: ")
-        };
-        let missing: Vec<_> = parts
-            .iter()
-            .filter(|part| !message.contains(**part))
-            .collect();
+        let start = if line == 0 { "scene.toml: ".to_owned() } else { format!("scene.toml:{line}: ") };
+        let missing: Vec<_> = parts.iter().filter(|part| !message.contains(**part)).collect();
         if !message.starts_with(&start) || !missing.is_empty() {
             failures += &format!("expected {start} {missing:?}\n   found {message}\n");
         }
@@ -182,18 +175,11 @@ fn every_error_names_file_line_key_and_remedy() {
 
 #[test]
 fn json_errors_name_the_key() {
-    let json = |text: &str| {
-        Scene::from_str(text, "scene.json")
-            .expect_err(text)
-            .to_string()
-    };
+    let json = |text: &str| Scene::from_str(text, "scene.json").expect_err(text).to_string();
     assert!(json("{").starts_with("scene.json:1: not valid JSON"));
     assert!(json("{\n\"title\": null}").contains("title: null is no value; leave the key out"));
     assert!(json("[]").contains("expected a table"));
     assert!(json("").contains("not valid JSON"));
     let wrong = json(&as_json(EXAMPLE).replace("\"rho\"", "\"rh\""));
-    assert!(
-        wrong.contains("unknown key \"rh\" in body.bar.material; did you mean \"rho\"?"),
-        "{wrong}"
-    );
+    assert!(wrong.contains("unknown key \"rh\" in body.bar.material; did you mean \"rho\"?"), "{wrong}");
 }

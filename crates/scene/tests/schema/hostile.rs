@@ -67,31 +67,16 @@ fn hostile_files_are_refused_quickly() {
         "#".repeat(size),
         "\u{feff}\u{feff}".to_owned(),
         "a=1\n".repeat(size / 4),
-        (0..60_000)
-            .map(|i| format!("k{i} = 1\n"))
-            .collect::<String>(),
+        (0..60_000).map(|i| format!("k{i} = 1\n")).collect::<String>(),
         (0..60_000).map(|i| format!("[t{i}]\n")).collect::<String>(),
         "[[body]]\n".repeat(n),
         "x".repeat(1 << 20),
         "x".repeat(5 << 20),
-        with(&format!(
-            "[[pin]]\nwhere = {{ vertices = [{}-1] }}",
-            "7,".repeat(size / 2)
-        )),
+        with(&format!("[[pin]]\nwhere = {{ vertices = [{}-1] }}", "7,".repeat(size / 2))),
         with(&format!("[[pin]]\nwhere = \"{}\"", "(".repeat(size))),
-        with(&format!(
-            "[integrator]\n{}",
-            (0..50_000)
-                .map(|i| format!("o{i} = 1\n"))
-                .collect::<String>()
-        )) + "[x]",
-        replaced(
-            8,
-            &format!(
-                "material = {{ E = 1, nu = 0, rho = 1, {} = 'q' }}",
-                "k".repeat(size)
-            ),
-        ),
+        with(&format!("[integrator]\n{}", (0..50_000).map(|i| format!("o{i} = 1\n")).collect::<String>()))
+            + "[x]",
+        replaced(8, &format!("material = {{ E = 1, nu = 0, rho = 1, {} = 'q' }}", "k".repeat(size))),
         "\0\0\0".to_owned(),
         "\u{1b}[31m = 1".to_owned(),
         "nan".to_owned(),
@@ -105,17 +90,11 @@ fn hostile_files_are_refused_quickly() {
             assert!(result.is_err(), "case {i}: {text:.60}");
         }
     }
-    let long = survive(&with(&format!(
-        "[[pin]]\nwhere = {{ vertices = [{}7] }}",
-        "7,".repeat(size / 2)
-    )));
+    let long = survive(&with(&format!("[[pin]]\nwhere = {{ vertices = [{}7] }}", "7,".repeat(size / 2))));
     assert!(long[0].is_ok(), "long lists of vertices are fine");
     // Control characters of a hostile key must not reach the terminal.
     let error = refused(&with("\"\\u001b[31m\" = 1")).to_string();
-    assert!(
-        !error.contains('\u{1b}') && error.contains("\\u{1b}[31m"),
-        "{error}"
-    );
+    assert!(!error.contains('\u{1b}') && error.contains("\\u{1b}[31m"), "{error}");
 }
 
 /// SplitMix64: the tests need the same numbers everywhere.
@@ -168,9 +147,7 @@ fn mutations_of_the_example_never_panic() {
     let json = as_json(EXAMPLE);
     let (mut good, mut bad) = (0, 0);
     for case in 0..1000 {
-        let mut bytes = if case % 2 == 0 { EXAMPLE } else { &json }
-            .as_bytes()
-            .to_vec();
+        let mut bytes = if case % 2 == 0 { EXAMPLE } else { &json }.as_bytes().to_vec();
         for _ in 0..1 + random.below(4) {
             let at = random.below(bytes.len());
             match random.below(5) {
@@ -200,8 +177,8 @@ fn mutations_of_the_example_never_panic() {
             match result {
                 Ok(scene) => {
                     good += 1;
-                    let again = Scene::from_str(&scene.to_toml(), "scene.toml")
-                        .expect("what is printed can be read");
+                    let again =
+                        Scene::from_str(&scene.to_toml(), "scene.toml").expect("what is printed can be read");
                     assert_eq!(scene.document, again.document);
                     assert_eq!(scene.hash(), again.hash());
                 }
@@ -225,10 +202,7 @@ fn files_that_are_no_scenes() {
     );
     std::fs::write(&path, b"title = \"a\"\n\xff\xfe\x00garbage").expect("written");
     let garbage = error(&path);
-    assert!(
-        garbage.contains("scene.toml:2: is not text in UTF-8"),
-        "{garbage}"
-    );
+    assert!(garbage.contains("scene.toml:2: is not text in UTF-8"), "{garbage}");
     std::fs::write(&path, vec![b' '; 5 << 20]).expect("written");
     assert!(error(&path).contains("too large for a scene"));
     assert!(error(&folder).contains("is a folder"));

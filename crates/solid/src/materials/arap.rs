@@ -33,9 +33,7 @@ impl Density for Arap {
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
         let k = given.get("k").unwrap_or(2.0 * given.mu);
         if !(k.is_finite() && k > 0.0) {
-            return Err(format!(
-                "arap: k = {k} Pa must be a positive number; leave it out to use 2 mu"
-            ));
+            return Err(format!("arap: k = {k} Pa must be a positive number; leave it out to use 2 mu"));
         }
         Ok(vec![k])
     }
@@ -67,10 +65,6 @@ impl Isotropic for Arap {
 
     fn derivatives(c: &[f64], _at: &Invariants) -> Derivatives {
         let [k] = constants(c);
-        Derivatives {
-            I: 0.5 * k,
-            s: -k,
-            ..Default::default()
-        }
+        Derivatives { I: 0.5 * k, s: -k, ..Default::default() }
     }
 }

@@ -97,12 +97,7 @@ impl Isotropic for CoRotational {
 
     fn derivatives(c: &[f64], at: &Invariants) -> Derivatives {
         let [lambda, mu] = constants(c);
-        Derivatives {
-            I: mu,
-            s: lambda * (at.s - 3.0) - 2.0 * mu,
-            ss: lambda,
-            ..Default::default()
-        }
+        Derivatives { I: mu, s: lambda * (at.s - 3.0) - 2.0 * mu, ss: lambda, ..Default::default() }
     }
 }
 

@@ -57,12 +57,6 @@ impl Isotropic for FixedCorotated {
 
     fn derivatives(c: &[f64], at: &Invariants) -> Derivatives {
         let [lambda, mu] = constants(c);
-        Derivatives {
-            I: mu,
-            s: -2.0 * mu,
-            J: lambda * (at.J - 1.0),
-            JJ: lambda,
-            ..Default::default()
-        }
+        Derivatives { I: mu, s: -2.0 * mu, J: lambda * (at.J - 1.0), JJ: lambda, ..Default::default() }
     }
 }

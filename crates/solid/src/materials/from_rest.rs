@@ -32,11 +32,7 @@ impl<T: Real> FromRest<T> {
         let near = J - T::new(0.5); // below, J itself has the digits, and J + 1 may vanish
         let inv = T::one() / (J + T::one());
         let x = T::select_positive(near, (e1 + e1 + higher) * inv, J - T::one());
-        let t = T::select_positive(
-            near,
-            ((x * e1) - higher).scale(2.0) * inv,
-            (e1 - x).scale(2.0),
-        );
+        let t = T::select_positive(near, ((x * e1) - higher).scale(2.0) * inv, (e1 - x).scale(2.0));
         Self { J, x, t, e2 }
     }
 }

@@ -31,10 +31,7 @@ impl Density for StableNeoHookean {
     };
 
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
-        Ok(vec![
-            given.lambda + 5.0 / 6.0 * given.mu,
-            4.0 / 3.0 * given.mu,
-        ])
+        Ok(vec![given.lambda + 5.0 / 6.0 * given.mu, 4.0 / 3.0 * given.mu])
     }
 
     #[inline(always)]

@@ -103,9 +103,7 @@ mod tests {
         let mut a = [[0.0; N]; N];
         for i in 0..N {
             for j in 0..=i {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 a[i][j] = (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
                 a[j][i] = a[i][j];
             }

@@ -127,9 +127,7 @@ mod tests {
     fn numbers() -> impl Iterator<Item = f64> {
         let mut state = 1u64;
         (0..400_000).map(move |i| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let fraction = (state >> 11) as f64 / (1u64 << 53) as f64;
             match i % 3 {
                 0 => f64::from_bits((state >> 1) % 0x7FF0_0000_0000_0000),

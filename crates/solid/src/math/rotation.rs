@@ -34,8 +34,7 @@ pub(super) fn polar<T: Real>(F: &Mat3<T>, iterations: usize) -> (Mat3<T>, T) {
     }
     let denominator = (s * s - I) * s - J - J;
     let inv = T::one() / denominator;
-    let R = (F.scale((s * s + I) * inv) + F.cofactor().scale((s + s) * inv))
-        - (*F * C).scale(inv + inv);
+    let R = (F.scale((s * s + I) * inv) + F.cofactor().scale((s + s) * inv)) - (*F * C).scale(inv + inv);
 
     let defect = Mat3::identity() - R.transpose_mul(&R);
     let R = R + (R * defect).scale(T::new(0.5));
@@ -78,9 +77,7 @@ mod tests {
 
     fn random(state: &mut u64) -> Mat3 {
         Mat3::from_fn(|_, _| {
-            *state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (*state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
         })
     }
@@ -103,10 +100,7 @@ mod tests {
             trusted[near] += usize::from(polar(&F, ITERATIONS).1 > 0.0);
         }
         assert!(worst < 1e-14, "off by {worst}");
-        assert!(
-            trusted[1] > 9900 && trusted[0] > 6000,
-            "{trusted:?} of 10000"
-        );
+        assert!(trusted[1] > 9900 && trusted[0] > 6000, "{trusted:?} of 10000");
     }
 
     #[test]
@@ -131,11 +125,7 @@ mod tests {
         for n in 0..200 {
             let F: [Mat3; LANES] = std::array::from_fn(|l| {
                 let f = random(&mut state);
-                if (n + l) % 3 == 0 {
-                    Mat3::diagonal([f[(0, 0)], 1.0, 0.0])
-                } else {
-                    f
-                }
+                if (n + l) % 3 == 0 { Mat3::diagonal([f[(0, 0)], 1.0, 0.0]) } else { f }
             });
             let packed = Mat3::from_fn(|i, j| Lanes(std::array::from_fn(|l| F[l][(i, j)])));
             let R = Lanes::rotation(&packed);

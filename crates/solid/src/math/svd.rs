@@ -20,11 +20,7 @@ impl Svd {
     /// length, which is defined for any rank. Same input, same bits.
     pub fn new(f: &Mat3) -> Self {
         let largest = f.0.iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
-        let scale = if largest > 0.0 && largest.is_finite() {
-            largest
-        } else {
-            1.0
-        };
+        let scale = if largest > 0.0 && largest.is_finite() { largest } else { 1.0 };
         let mut a = [0, 1, 2].map(|j| f.column(j).map(|x| x / scale));
         let mut v = [0, 1, 2].map(unit);
         for _sweep in 0..30 {
@@ -96,11 +92,7 @@ fn dot(a: Vec3, b: Vec3) -> f64 {
 }
 
 fn cross(a: Vec3, b: Vec3) -> Vec3 {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 /// a/‖a‖, or nothing where ‖a‖ is too small to have a direction.

@@ -50,12 +50,10 @@ pub(crate) fn coarsen(
         alive: mesh.tets.len(),
     };
     for (t, tet) in c.tets.iter().enumerate() {
-        tet.iter()
-            .for_each(|&v| c.tets_at[v as usize].push(t as u32));
+        tet.iter().for_each(|&v| c.tets_at[v as usize].push(t as u32));
     }
     for (f, face) in c.faces.iter().enumerate() {
-        face.iter()
-            .for_each(|&v| c.faces_at[v as usize].push(f as u32));
+        face.iter().for_each(|&v| c.faces_at[v as usize].push(f as u32));
     }
     for _ in 0..PASSES {
         let before = c.alive;
@@ -77,10 +75,7 @@ pub(crate) fn coarsen(
         }
     }
     let vertices = kept.iter().map(|&v| mesh.vertices[v]).collect();
-    *mesh = TetMesh::new(
-        vertices,
-        tets.iter().map(|t| t.map(|v| number[v as usize])).collect(),
-    );
+    *mesh = TetMesh::new(vertices, tets.iter().map(|t| t.map(|v| number[v as usize])).collect());
     kept.iter().map(|&v| hold[v]).collect()
 }
 
@@ -109,9 +104,7 @@ impl Coarsener<'_> {
                     continue;
                 }
                 for &t in &self.tets_at[v as usize] {
-                    self.tets[t as usize]
-                        .iter()
-                        .for_each(|&x| touched[x as usize] = true);
+                    self.tets[t as usize].iter().for_each(|&x| touched[x as usize] = true);
                 }
                 self.collapse(v, w);
                 break;
@@ -131,14 +124,8 @@ impl Coarsener<'_> {
     }
 
     fn shapes_stay(&self, v: u32, w: u32) -> bool {
-        let around = || {
-            self.tets_at[v as usize]
-                .iter()
-                .map(|&t| self.tets[t as usize])
-        };
-        let worst = around()
-            .map(|t| shape_of(t.map(|x| self.at(x))))
-            .fold(SHAPE, f64::min);
+        let around = || self.tets_at[v as usize].iter().map(|&t| self.tets[t as usize]);
+        let worst = around().map(|t| shape_of(t.map(|x| self.at(x)))).fold(SHAPE, f64::min);
         around()
             .filter(|t| !t.contains(&w))
             .all(|t| shape_of(t.map(|x| self.at(if x == v { w } else { x }))) >= worst.max(1e-3))
@@ -169,13 +156,8 @@ impl Coarsener<'_> {
         let (pv, ev) = link(v, None);
         let (pw, ew) = link(w, None);
         let (both, opposite) = link(v, Some(w));
-        pv.iter()
-            .filter(|x| pw.binary_search(x).is_ok())
-            .all(|x| both.binary_search(x).is_ok())
-            && ev
-                .iter()
-                .filter(|e| ew.binary_search(e).is_ok())
-                .all(|e| opposite.binary_search(e).is_ok())
+        pv.iter().filter(|x| pw.binary_search(x).is_ok()).all(|x| both.binary_search(x).is_ok())
+            && ev.iter().filter(|e| ew.binary_search(e).is_ok()).all(|e| opposite.binary_search(e).is_ok())
     }
 
     /// For a boundary vertex v: vw is an edge of the surface, the link condition with ω, and the
@@ -184,28 +166,17 @@ impl Coarsener<'_> {
         if self.hold[v as usize] == Hold::Free {
             return true;
         }
-        let faces = |v: u32| {
-            self.faces_at[v as usize]
-                .iter()
-                .map(|&f| self.faces[f as usize])
-        };
-        let others =
-            |f: [u32; 3], v: u32| -> Vec<u32> { f.into_iter().filter(|&x| x != v).collect() };
-        let shared: Vec<u32> = faces(v)
-            .filter(|f| f.contains(&w))
-            .flat_map(|f| others(f, v))
-            .filter(|&x| x != w)
-            .collect();
+        let faces = |v: u32| self.faces_at[v as usize].iter().map(|&f| self.faces[f as usize]);
+        let others = |f: [u32; 3], v: u32| -> Vec<u32> { f.into_iter().filter(|&x| x != v).collect() };
+        let shared: Vec<u32> =
+            faces(v).filter(|f| f.contains(&w)).flat_map(|f| others(f, v)).filter(|&x| x != w).collect();
         if shared.len() != 2 {
             return false;
         }
         let near_w: Vec<u32> = faces(w).flat_map(|f| others(f, w)).collect();
         for f in faces(v) {
             let rest = others(f, v);
-            if rest
-                .iter()
-                .any(|x| *x != w && near_w.contains(x) && !shared.contains(x))
-            {
+            if rest.iter().any(|x| *x != w && near_w.contains(x) && !shared.contains(x)) {
                 return false;
             }
             if faces(w).any(|g| rest.iter().all(|x| g.contains(x))) && !f.contains(&w) {
@@ -215,11 +186,7 @@ impl Coarsener<'_> {
         let (p, q) = (self.at(v), self.at(w));
         if self.hold[v as usize] == Hold::Edge {
             let reach = tolerance * distance(p, q);
-            if self
-                .shape
-                .nearest_sharp(lerp(p, q, 0.5), reach + f64::MIN_POSITIVE)
-                .is_none()
-            {
+            if self.shape.nearest_sharp(lerp(p, q, 0.5), reach + f64::MIN_POSITIVE).is_none() {
                 return false;
             }
         }
@@ -236,9 +203,7 @@ impl Coarsener<'_> {
             ];
             // A turn of more than 45 degrees would be a fold.
             dot(m, n) > 0.7 * norm(m) * norm(n)
-                && samples
-                    .iter()
-                    .all(|&s| self.shape.nearest(s, tolerance * size).is_some())
+                && samples.iter().all(|&s| self.shape.nearest(s, tolerance * size).is_some())
         })
     }
 

@@ -41,10 +41,7 @@ pub(crate) fn shape_of(x: [V3; 4]) -> f64 {
 const HEIGHT: f64 = 0.67;
 
 fn smallest_height(x: [V3; 4]) -> f64 {
-    let largest = FACES
-        .map(|f| norm(area_vector(f.map(|k| x[k]))))
-        .into_iter()
-        .fold(0.0, f64::max);
+    let largest = FACES.map(|f| norm(area_vector(f.map(|k| x[k])))).into_iter().fold(0.0, f64::max);
     dot(sub(x[1], x[0]), cross(sub(x[2], x[0]), sub(x[3], x[0]))) / largest
 }
 
@@ -93,17 +90,7 @@ pub(crate) fn improve(
     let (offsets, around) = mesh.vertex_tets();
     let graph = mesh.vertex_graph();
     let sharp = sharp_angle.to_radians().cos();
-    let mut i = Improver {
-        mesh,
-        shape,
-        edge,
-        sharp,
-        hold,
-        graph,
-        offsets,
-        around,
-        surface_edges,
-    };
+    let mut i = Improver { mesh, shape, edge, sharp, hold, graph, offsets, around, surface_edges };
     i.project();
     for _ in 0..passes {
         i.snap_to_corners();
@@ -123,13 +110,7 @@ impl Improver<'_> {
         let mut worst = f64::INFINITY;
         for &t in &self.around[self.offsets[v]..self.offsets[v + 1]] {
             let tet = self.mesh.tets[t as usize];
-            let x = tet.map(|w| {
-                if w as usize == v {
-                    p
-                } else {
-                    self.mesh.vertices[w as usize]
-                }
-            });
+            let x = tet.map(|w| if w as usize == v { p } else { self.mesh.vertices[w as usize] });
             worst = worst.min(measure(x));
             if worst <= enough {
                 break;
@@ -161,9 +142,7 @@ impl Improver<'_> {
                 continue;
             };
             if distance(p, q) > 1e-9 * self.edge {
-                let _ = [1.0, 0.75, 0.5, 0.25]
-                    .iter()
-                    .any(|&t| self.try_move(v, lerp(p, q, t)));
+                let _ = [1.0, 0.75, 0.5, 0.25].iter().any(|&t| self.try_move(v, lerp(p, q, t)));
             }
         }
     }
@@ -171,9 +150,7 @@ impl Improver<'_> {
     fn snap_to_corners(&mut self) {
         let shape = self.shape;
         // Boundary vertices by x, so that each corner looks at a slab only.
-        let mut by_x: Vec<usize> = (0..self.hold.len())
-            .filter(|&v| self.hold[v] != Hold::Free)
-            .collect();
+        let mut by_x: Vec<usize> = (0..self.hold.len()).filter(|&v| self.hold[v] != Hold::Free).collect();
         by_x.sort_by(|&a, &b| self.at(a)[0].total_cmp(&self.at(b)[0]).then(a.cmp(&b)));
         let xs: Vec<f64> = by_x.iter().map(|&v| self.at(v)[0]).collect();
         for &corner in shape.corners() {

@@ -31,11 +31,7 @@ impl Lattice {
             ));
         }
         let origin = [0, 1, 2].map(|i| 0.5 * (lo[i] + hi[i]) - 0.5 * edge * wanted[i]);
-        Ok(Self {
-            origin,
-            edge,
-            cells: wanted.map(|n| n as usize),
-        })
+        Ok(Self { origin, edge, cells: wanted.map(|n| n as usize) })
     }
 
     fn corners(&self) -> usize {

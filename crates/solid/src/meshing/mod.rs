@@ -39,11 +39,7 @@ fn fail<T>(message: impl Into<String>) -> Result<T, MeshingError> {
 
 /// A length for a message, four digits.
 fn metres(x: f64) -> String {
-    if (1e-2..1e4).contains(&x) {
-        format!("{x:.4} m")
-    } else {
-        format!("{x:.2e} m")
-    }
+    if (1e-2..1e4).contains(&x) { format!("{x:.4} m") } else { format!("{x:.2e} m") }
 }
 
 /// `value` if it is a positive finite length.
@@ -51,8 +47,6 @@ fn positive(name: &str, value: f64) -> Result<f64, MeshingError> {
     if value > 0.0 && value.is_finite() {
         Ok(value)
     } else {
-        fail(format!(
-            "{name} is {value}: give a positive length in metres"
-        ))
+        fail(format!("{name} is {value}: give a positive length in metres"))
     }
 }

@@ -57,12 +57,7 @@ impl Stuffing<'_> {
                 lattice
                     .neighbours(u)
                     .filter(|&v| !inside[v as usize])
-                    .map(|v| {
-                        (
-                            (u, v),
-                            shape.crossing(lattice.position(u), lattice.position(v)),
-                        )
-                    })
+                    .map(|v| ((u, v), shape.crossing(lattice.position(u), lattice.position(v))))
                     .collect()
             })
             .collect();
@@ -78,27 +73,21 @@ impl Stuffing<'_> {
                 near.entry(u).or_default().push((t * length, (u, v)));
             }
             if 1.0 - t < alpha {
-                near.entry(v)
-                    .or_default()
-                    .push(((1.0 - t) * length, (u, v)));
+                near.entry(v).or_default().push(((1.0 - t) * length, (u, v)));
             }
         }
         for (point, mut cuts) in near {
             cuts.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             // A cut is gone once its other end has moved.
-            let live = cuts
-                .iter()
-                .find(|(_, (u, v))| !self.moved.contains_key(if *u == point { v } else { u }));
+            let live =
+                cuts.iter().find(|(_, (u, v))| !self.moved.contains_key(if *u == point { v } else { u }));
             if let Some((_, key)) = live {
                 self.moved.insert(point, places[key]);
             }
         }
         places.retain(|(u, v), _| !self.moved.contains_key(u) && !self.moved.contains_key(v));
         self.cuts = places;
-        self.signs = inside
-            .iter()
-            .map(|&i| if i { Sign::Plus } else { Sign::Minus })
-            .collect();
+        self.signs = inside.iter().map(|&i| if i { Sign::Plus } else { Sign::Minus }).collect();
         for &v in self.moved.keys() {
             self.signs[v as usize] = Sign::Zero;
         }
@@ -108,10 +97,7 @@ impl Stuffing<'_> {
         if key.0 != key.1 {
             return self.cuts[&key];
         }
-        self.moved
-            .get(&key.0)
-            .copied()
-            .unwrap_or_else(|| self.lattice.position(key.0))
+        self.moved.get(&key.0).copied().unwrap_or_else(|| self.lattice.position(key.0))
     }
 
     /// On a face with + points p, q and a − point n, the quadrilateral below the cuts is split by
@@ -136,10 +122,7 @@ impl Stuffing<'_> {
             out.push(tet.map(|v| (v, v)));
             return;
         }
-        let of = |s: Sign| {
-            tet.into_iter()
-                .filter(move |&v| self.signs[v as usize] == s)
-        };
+        let of = |s: Sign| tet.into_iter().filter(move |&v| self.signs[v as usize] == s);
         let plus: Vec<u32> = of(Sign::Plus).collect();
         let zero: Vec<u32> = of(Sign::Zero).collect();
         let minus: Vec<u32> = of(Sign::Minus).collect();
@@ -148,10 +131,7 @@ impl Stuffing<'_> {
             ([], ..) => {}
             (_, _, []) => out.push(tet.map(own)),
             (&[p], zero, minus) => {
-                let rest = zero
-                    .iter()
-                    .map(|&z| own(z))
-                    .chain(minus.iter().map(|&n| (p, n)));
+                let rest = zero.iter().map(|&z| own(z)).chain(minus.iter().map(|&n| (p, n)));
                 let mut left = [own(p); 4];
                 for (corner, key) in left[1..].iter_mut().zip(rest) {
                     *corner = key;
@@ -159,21 +139,14 @@ impl Stuffing<'_> {
                 out.push(left);
             }
             (&[p, q], &[z], &[n]) => {
-                let (p, q) = if self.diagonal_from_first(p, q, n) {
-                    (p, q)
-                } else {
-                    (q, p)
-                };
+                let (p, q) = if self.diagonal_from_first(p, q, n) { (p, q) } else { (q, p) };
                 out.push([own(p), own(q), (q, n), own(z)]);
                 out.push([own(p), (q, n), (p, n), own(z)]);
             }
             (&[p, q], _, &[m, n]) => {
                 let a = [own(p), (p, m), (p, n)];
                 let b = [own(q), (q, m), (q, n)];
-                let first = [
-                    self.diagonal_from_first(p, q, m),
-                    self.diagonal_from_first(p, q, n),
-                ];
+                let first = [self.diagonal_from_first(p, q, m), self.diagonal_from_first(p, q, n)];
                 // beats[k]: column 0 over 1, 1 over 2, 0 over 2.
                 let options: &[bool] = match first {
                     [true, false] => &[false],
@@ -198,11 +171,7 @@ impl Stuffing<'_> {
             (&[p, q, r], _, &[n]) => {
                 let over = |p, q| self.diagonal_from_first(p, q, n);
                 let a = [own(p), own(q), own(r)];
-                out.extend(prism(
-                    a,
-                    [(p, n), (q, n), (r, n)],
-                    [over(p, q), over(q, r), over(p, r)],
-                ));
+                out.extend(prism(a, [(p, n), (q, n), (r, n)], [over(p, q), over(q, r), over(p, r)]));
             }
             _ => {}
         }
@@ -227,28 +196,16 @@ fn prism(a: [Key; 3], b: [Key; 3], over: [bool; 3]) -> [[Key; 4]; 3] {
     let mut order = [0, 1, 2];
     order.sort_by_key(|&i| std::cmp::Reverse(wins[i]));
     let [i, j, k] = order;
-    [
-        [a[i], a[j], a[k], b[k]],
-        [a[i], a[j], b[j], b[k]],
-        [a[i], b[i], b[j], b[k]],
-    ]
+    [[a[i], a[j], a[k], b[k]], [a[i], a[j], b[j], b[k]], [a[i], b[i], b[j], b[k]]]
 }
 
 /// Fills `shape` with tets of a lattice with cubes of the given edge, m.
 pub(crate) fn stuff(shape: &dyn Solid, edge: f64) -> Result<TetMesh, MeshingError> {
     let lattice = Lattice::new(shape.bounds(), edge)?;
-    let inside: Vec<bool> = (0..lattice.len() as u32)
-        .into_par_iter()
-        .map(|v| shape.inside(lattice.position(v)))
-        .collect();
-    let mut s = Stuffing {
-        lattice,
-        inside,
-        signs: Vec::new(),
-        moved: BTreeMap::new(),
-        cuts: BTreeMap::new(),
-        shape,
-    };
+    let inside: Vec<bool> =
+        (0..lattice.len() as u32).into_par_iter().map(|v| shape.inside(lattice.position(v))).collect();
+    let mut s =
+        Stuffing { lattice, inside, signs: Vec::new(), moved: BTreeMap::new(), cuts: BTreeMap::new(), shape };
     s.cut_and_move();
 
     let mut keys: Vec<[Key; 4]> = Vec::new();
@@ -343,10 +300,7 @@ mod tests {
     fn angles_are_bounded_for_any_cuts() {
         for seed in 1..9 {
             let q = stuff(&Noise(seed), 1.0).unwrap().quality();
-            assert!(
-                q.flipped.is_empty() && q.min_dihedral > 10.7 && q.max_dihedral < 164.8,
-                "{q:?}"
-            );
+            assert!(q.flipped.is_empty() && q.min_dihedral > 10.7 && q.max_dihedral < 164.8, "{q:?}");
         }
     }
 }

@@ -33,12 +33,7 @@ pub struct Options {
 impl Options {
     /// The usual options at a resolution.
     pub fn new(resolution: Resolution) -> Self {
-        Self {
-            resolution,
-            passes: 5,
-            sharp_angle: 40.0,
-            adapt: 1.0,
-        }
+        Self { resolution, passes: 5, sharp_angle: 40.0, adapt: 1.0 }
     }
 }
 
@@ -81,16 +76,8 @@ pub fn tetrahedralize(surface: &TriMesh, resolution: Resolution) -> Result<Fille
 /// Broken arrays, a resolution that is not positive or asks for more than [`MOST_TETS`], and
 /// surfaces with nothing inside.
 pub fn tetrahedralize_with(surface: &TriMesh, options: &Options) -> Result<Filled, MeshingError> {
-    surface
-        .check()
-        .map_err(|e| MeshingError(format!("surface: {e}")))?;
-    let Prepared {
-        surface,
-        open_edges,
-        parts,
-        mut notes,
-        ..
-    } = prepare(surface);
+    surface.check().map_err(|e| MeshingError(format!("surface: {e}")))?;
+    let Prepared { surface, open_edges, parts, mut notes, .. } = prepare(surface);
     if surface.triangles.is_empty() {
         return fail("surface: no triangle has an area; check its unit and its scale");
     }
@@ -113,10 +100,7 @@ pub fn tetrahedralize_with(surface: &TriMesh, options: &Options) -> Result<Fille
                 metres(0.7 * thickness)
             )
         };
-        format!(
-            "nothing is inside the surface at an edge length of {}: {why}",
-            metres(edge)
-        )
+        format!("nothing is inside the surface at an edge length of {}: {why}", metres(edge))
     };
     let filled = |edge: f64| -> Result<TetMesh, MeshingError> {
         // 12 tets per cell of the lattice, and some more along the surface.
@@ -127,17 +111,10 @@ pub fn tetrahedralize_with(surface: &TriMesh, options: &Options) -> Result<Fille
             ));
         }
         let mesh = stuff(&shape, edge)?;
-        if mesh.tets.is_empty() {
-            fail(nothing(MEAN_EDGE * edge))
-        } else {
-            Ok(mesh)
-        }
+        if mesh.tets.is_empty() { fail(nothing(MEAN_EDGE * edge)) } else { Ok(mesh) }
     };
     if !(1.0..=1000.0).contains(&options.adapt) {
-        return fail(format!(
-            "adapt is {}: give a number from 1 to 1000",
-            options.adapt
-        ));
+        return fail(format!("adapt is {}: give a number from 1 to 1000", options.adapt));
     }
     let (edge, mut mesh) = match options.resolution {
         Resolution::EdgeLength(length) => {
@@ -146,37 +123,25 @@ pub fn tetrahedralize_with(surface: &TriMesh, options: &Options) -> Result<Fille
         }
         Resolution::Tets(0) => return fail("0 tets wanted: give a positive number"),
         Resolution::Tets(wanted) if wanted > MOST_TETS => {
-            return fail(format!(
-                "{wanted} tets wanted: at most {MOST_TETS} are made"
-            ));
+            return fail(format!("{wanted} tets wanted: at most {MOST_TETS} are made"));
         }
         Resolution::Tets(wanted) => {
             let wanted = (wanted as f64 * options.adapt) as usize;
             if !(box_volume > 0.0 && box_volume.is_finite()) {
                 return fail(nothing(thickness.max(0.0)));
             }
-            let guess = if volume > 0.0 {
-                volume
-            } else {
-                0.5 * box_volume
-            };
+            let guess = if volume > 0.0 { volume } else { 0.5 * box_volume };
             search(wanted, (12.0 * guess / wanted as f64).cbrt(), filled)?
         }
     };
 
     let hanging = repair::make_manifold(&mut mesh);
     if hanging > 0 {
-        notes.push(format!(
-            "{} that hung on a vertex or an edge only, left out",
-            plural(hanging, "tet")
-        ));
+        notes.push(format!("{} that hung on a vertex or an edge only, left out", plural(hanging, "tet")));
     }
     let (crumbs, _) = repair::drop_crumbs(&mut mesh, CRUMB);
     if crumbs > 0 {
-        notes.push(format!(
-            "{} of less than 0.1 % of the volume, left out",
-            plural(crumbs, "loose piece")
-        ));
+        notes.push(format!("{} of less than 0.1 % of the volume, left out", plural(crumbs, "loose piece")));
     }
     let (angle, passes) = (options.sharp_angle, options.passes);
     let hold = improve::improve(&mut mesh, &shape, edge, angle, passes, None);

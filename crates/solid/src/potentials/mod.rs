@@ -50,9 +50,5 @@ fn difference_quotient(
     phi: impl Fn(f64) -> f64,
     slope: impl Fn(f64) -> f64,
 ) -> f64 {
-    if (b - a).abs() > 1e-5 * scale {
-        (phi(b) - phi(a)) / (b - a)
-    } else {
-        slope(0.5 * (a + b))
-    }
+    if (b - a).abs() > 1e-5 * scale { (phi(b) - phi(a)) / (b - a) } else { slope(0.5 * (a + b)) }
 }

@@ -41,9 +41,7 @@ impl SurfaceContact {
         let forces = self.changes(q0, q1);
         let forces = threads::par_map(forces.len().div_ceil(super::CHUNK), |i| {
             let part = &forces[i * super::CHUNK..forces.len().min((i + 1) * super::CHUNK)];
-            part.iter()
-                .flat_map(|c| self.forces(c, q0, q1))
-                .collect::<Vec<(u32, V3)>>()
+            part.iter().flat_map(|c| self.forces(c, q0, q1)).collect::<Vec<(u32, V3)>>()
         });
         for (node, f) in forces.into_iter().flatten() {
             for k in 0..3 {
@@ -91,11 +89,7 @@ impl SurfaceContact {
             nodes.sort_unstable();
             nodes.dedup();
             let [before, after] = at.map(|end| end.map_or(0.0, |(energy, _)| energy));
-            Change {
-                middle,
-                energy: after - before,
-                nodes,
-            }
+            Change { middle, energy: after - before, nodes }
         };
         keys.into_iter().map(change).collect()
     }
@@ -104,19 +98,13 @@ impl SurfaceContact {
     fn forces(&self, change: &Change, q0: &[f64], q1: &[f64]) -> Vec<(u32, V3)> {
         let m = &change.middle;
         let at = |q: &[f64], n: u32| [0, 1, 2].map(|k| q[3 * n as usize + k]);
-        let x: Vec<V3> = (change.nodes.iter())
-            .map(|&n| scale(add(at(q0, n), at(q1, n)), 0.5))
-            .collect();
-        let moved: Vec<V3> = (change.nodes.iter())
-            .map(|&n| sub(at(q1, n), at(q0, n)))
-            .collect();
+        let x: Vec<V3> = (change.nodes.iter()).map(|&n| scale(add(at(q0, n), at(q1, n)), 0.5)).collect();
+        let moved: Vec<V3> = (change.nodes.iter()).map(|&n| sub(at(q1, n), at(q0, n))).collect();
         let share = |n: u32| {
             let corner = m.nodes.iter().position(|&c| c == n);
             corner.map_or(0.0, |i| m.shares()[i])
         };
-        let normal: Vec<V3> = (change.nodes.iter())
-            .map(|&n| scale(m.normal, share(n)))
-            .collect();
+        let normal: Vec<V3> = (change.nodes.iter()).map(|&n| scale(m.normal, share(n))).collect();
         let along = inner(&normal, &moved);
         let slope = quotient(
             m.stiffness,
@@ -156,12 +144,7 @@ fn inner(a: &[V3], b: &[V3]) -> f64 {
 
 /// The motion less the rigid velocity field at x that is nearest to it: without resultant and moment.
 fn without_rigid(x: &[V3], moved: &[V3]) -> Vec<V3> {
-    let mean = |v: &[V3]| {
-        scale(
-            v.iter().fold([0.0; 3], |s, v| add(s, *v)),
-            1.0 / v.len() as f64,
-        )
-    };
+    let mean = |v: &[V3]| scale(v.iter().fold([0.0; 3], |s, v| add(s, *v)), 1.0 / v.len() as f64);
     let (center, drift) = (mean(x), mean(moved));
     let arms: Vec<V3> = x.iter().map(|x| sub(*x, center)).collect();
     let mut rest: Vec<V3> = moved.iter().map(|v| sub(*v, drift)).collect();
@@ -180,11 +163,8 @@ fn without_rigid(x: &[V3], moved: &[V3]) -> Vec<V3> {
     let trace = a[0] + b[1] + c[2];
     // Collinear nodes turn about their line without moving; they are left as they are.
     if det > 1e-12 * trace.powi(3) {
-        let turn = [
-            dot(moment, cross(b, c)) / det,
-            dot(moment, cross(c, a)) / det,
-            dot(moment, cross(a, b)) / det,
-        ];
+        let turn =
+            [dot(moment, cross(b, c)) / det, dot(moment, cross(c, a)) / det, dot(moment, cross(a, b)) / det];
         for (v, r) in rest.iter_mut().zip(&arms) {
             *v = sub(*v, cross(turn, *r));
         }

@@ -76,19 +76,10 @@ impl SurfaceContact {
     ) -> Self {
         let pass = |vertices_of: usize, triangles_of: usize| {
             let half = 0.5 * surfaces[triangles_of].smallest_extent();
-            Pass {
-                vertices_of,
-                triangles_of,
-                limit: Limit::Uniform(half.max(10.0 * thickness)),
-            }
+            Pass { vertices_of, triangles_of, limit: Limit::Uniform(half.max(10.0 * thickness)) }
         };
         let both = |&(i, j): &(usize, usize)| [pass(i, j), pass(j, i)];
-        Self {
-            passes: pairs.iter().flat_map(both).collect(),
-            surfaces,
-            stiffness,
-            thickness,
-        }
+        Self { passes: pairs.iter().flat_map(both).collect(), surfaces, stiffness, thickness }
     }
 
     /// Of each of the given surfaces with itself. Stiffness in Pa/m, thickness in m.
@@ -106,12 +97,7 @@ impl SurfaceContact {
                 limit: Limit::Within(threads::par_map(surface.nodes.len(), near)),
             }
         };
-        Self {
-            passes: (0..surfaces.len()).map(pass).collect(),
-            surfaces,
-            stiffness,
-            thickness,
-        }
+        Self { passes: (0..surfaces.len()).map(pass).collect(), surfaces, stiffness, thickness }
     }
 
     /// Every vertex that feels a surface at q, in a fixed order.

@@ -6,9 +6,7 @@
 //! a corner, where a single face would lie.
 
 use super::tree::{Box3, Tree, square_to_box};
-use crate::mesh::vector::{
-    V3, add, area_vector, bounds, dot, nearest_on_triangle, norm, scale, sub,
-};
+use crate::mesh::vector::{V3, add, area_vector, bounds, dot, nearest_on_triangle, norm, scale, sub};
 use crate::mesh::{Surface, vector::distance};
 
 /// A body's surface in its own numbers, from 0, with what does not change as it moves.
@@ -67,19 +65,12 @@ impl ContactSurface {
         let all = surface.nodal_areas(vertices);
         let corner = |t: &[u32; 3], k: usize| own.vertices[t[k] as usize];
         let centers: Vec<V3> = (own.triangles.iter())
-            .map(|t| {
-                scale(
-                    add(add(corner(t, 0), corner(t, 1)), corner(t, 2)),
-                    1.0 / 3.0,
-                )
-            })
+            .map(|t| scale(add(add(corner(t, 0), corner(t, 1)), corner(t, 2)), 1.0 / 3.0))
             .collect();
         let (tree, order) = Tree::new(&centers);
         let triangles: Vec<[u32; 3]> = order.iter().map(|&t| own.triangles[t as usize]).collect();
-        let mut pairs: Vec<(u32, u32)> = (0u32..)
-            .zip(&triangles)
-            .flat_map(|(t, corners)| corners.map(|v| (v, t)))
-            .collect();
+        let mut pairs: Vec<(u32, u32)> =
+            (0u32..).zip(&triangles).flat_map(|(t, corners)| corners.map(|v| (v, t))).collect();
         pairs.sort_unstable();
         let mut offsets = vec![0; own.vertices.len() + 1];
         for &(v, _) in &pairs {
@@ -113,18 +104,14 @@ impl ContactSurface {
 
     /// Smallest extent of the rest shape along the axes, m: no point inside is deeper than half of it.
     pub(super) fn smallest_extent(&self) -> f64 {
-        bounds(self.rest.iter().copied()).map_or(0.0, |[lo, hi]| {
-            (0..3).fold(f64::INFINITY, |m, k| m.min(hi[k] - lo[k]))
-        })
+        bounds(self.rest.iter().copied())
+            .map_or(0.0, |[lo, hi]| (0..3).fold(f64::INFINITY, |m, k| m.min(hi[k] - lo[k])))
     }
 
     /// Longest rest edge at a vertex, m.
     pub(super) fn longest_edge(&self, vertex: u32) -> f64 {
         let x = self.rest[vertex as usize];
-        let corners = self
-            .star(vertex)
-            .iter()
-            .flat_map(|&t| self.triangles[t as usize]);
+        let corners = self.star(vertex).iter().flat_map(|&t| self.triangles[t as usize]);
         corners.fold(0.0, |m, v| m.max(distance(x, self.rest[v as usize])))
     }
 
@@ -145,22 +132,14 @@ impl ContactSurface {
 impl<'a> Pose<'a> {
     fn at(surface: &'a ContactSurface, x: Vec<V3>) -> Self {
         let nowhere = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
-        Self {
-            surface,
-            bounds: bounds(x.iter().copied()).unwrap_or(nowhere),
-            x,
-            boxes: Vec::new(),
-        }
+        Self { surface, bounds: bounds(x.iter().copied()).unwrap_or(nowhere), x, boxes: Vec::new() }
     }
 
     /// Makes [`Pose::nearest`] possible.
     pub fn refit(&mut self) {
         self.boxes = self.surface.tree.boxes(|t| {
             let [a, b, c] = self.corners(t);
-            [
-                [0, 1, 2].map(|k| a[k].min(b[k]).min(c[k])),
-                [0, 1, 2].map(|k| a[k].max(b[k]).max(c[k])),
-            ]
+            [[0, 1, 2].map(|k| a[k].min(b[k]).min(c[k])), [0, 1, 2].map(|k| a[k].max(b[k]).max(c[k]))]
         });
     }
 
@@ -192,15 +171,13 @@ impl<'a> Pose<'a> {
     pub fn all_within(&self, p: V3, within: f64) -> Vec<u32> {
         let found = std::cell::RefCell::new(Vec::new());
         // Nothing is ever accepted, so that nothing is left out.
-        self.surface
-            .tree
-            .nearest(&self.boxes, p, within * within, |t| {
-                let r = sub(p, self.point(t, nearest_on_triangle(p, self.corners(t))));
-                if dot(r, r) < within * within {
-                    found.borrow_mut().push(t as u32);
-                }
-                None
-            });
+        self.surface.tree.nearest(&self.boxes, p, within * within, |t| {
+            let r = sub(p, self.point(t, nearest_on_triangle(p, self.corners(t))));
+            if dot(r, r) < within * within {
+                found.borrow_mut().push(t as u32);
+            }
+            None
+        });
         let mut found = found.into_inner();
         found.sort_unstable();
         found
@@ -235,21 +212,11 @@ impl<'a> Pose<'a> {
                 let d = norm(arm);
                 // Closer than this the direction of the arm is round-off.
                 let size = norm(sub(self.corners(triangle)[1], self.corners(triangle)[0]));
-                let normal = if d > 1e-13 * size {
-                    scale(arm, sign / d)
-                } else {
-                    unit(outward)
-                };
+                let normal = if d > 1e-13 * size { scale(arm, sign / d) } else { unit(outward) };
                 (normal, sign * d)
             }
         };
-        Near {
-            triangle: triangle as u32,
-            feature,
-            weights,
-            normal,
-            s,
-        }
+        Near { triangle: triangle as u32, feature, weights, normal, s }
     }
 
     fn normal(&self, triangle: usize) -> V3 {

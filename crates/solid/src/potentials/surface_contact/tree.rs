@@ -24,10 +24,7 @@ impl Tree {
     /// Over these centres; also returns the order in which the triangles are to be stored.
     pub fn new(centers: &[V3]) -> (Self, Vec<u32>) {
         let mut order: Vec<u32> = (0..centers.len() as u32).collect();
-        let mut tree = Self {
-            right: Vec::new(),
-            range: Vec::new(),
-        };
+        let mut tree = Self { right: Vec::new(), range: Vec::new() };
         if !order.is_empty() {
             tree.split(centers, &mut order, 0);
         }
@@ -37,13 +34,11 @@ impl Tree {
     fn split(&mut self, centers: &[V3], order: &mut [u32], first: usize) {
         let node = self.right.len();
         self.right.push(0);
-        self.range
-            .push([first as u32, (first + order.len()) as u32]);
+        self.range.push([first as u32, (first + order.len()) as u32]);
         if order.len() <= LEAF {
             return;
         }
-        let [lo, hi] =
-            bounds(order.iter().map(|&t| centers[t as usize])).expect("more than a leaf");
+        let [lo, hi] = bounds(order.iter().map(|&t| centers[t as usize])).expect("more than a leaf");
         let mut axis = 0;
         for k in 1..3 {
             if hi[k] - lo[k] > hi[axis] - lo[axis] {
@@ -114,11 +109,7 @@ impl Tree {
                     let left = node + 1;
                     let near = (left as u32, square_to_box(p, &boxes[left]));
                     let far = (right as u32, square_to_box(p, &boxes[right]));
-                    let (near, far) = if far.1 < near.1 {
-                        (far, near)
-                    } else {
-                        (near, far)
-                    };
+                    let (near, far) = if far.1 < near.1 { (far, near) } else { (near, far) };
                     stack[height] = far;
                     stack[height + 1] = near;
                     height += 2;
@@ -130,15 +121,10 @@ impl Tree {
 }
 
 fn join(a: Box3, b: Box3) -> Box3 {
-    [
-        [0, 1, 2].map(|k| f64::min(a[0][k], b[0][k])),
-        [0, 1, 2].map(|k| f64::max(a[1][k], b[1][k])),
-    ]
+    [[0, 1, 2].map(|k| f64::min(a[0][k], b[0][k])), [0, 1, 2].map(|k| f64::max(a[1][k], b[1][k]))]
 }
 
 /// Squared distance of a point to a box, 0 inside.
 pub(super) fn square_to_box(p: V3, [lo, hi]: &Box3) -> f64 {
-    (0..3)
-        .map(|k| (lo[k] - p[k]).max(p[k] - hi[k]).max(0.0).powi(2))
-        .sum()
+    (0..3).map(|k| (lo[k] - p[k]).max(p[k] - hi[k]).max(0.0).powi(2)).sum()
 }
