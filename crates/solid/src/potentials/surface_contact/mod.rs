@@ -116,15 +116,16 @@ impl SurfaceContact {
 
     /// Every vertex that feels a surface at q, in a fixed order.
     pub fn contacts(&self, q: &[f64]) -> Vec<Contact> {
-        self.active(q).into_iter().map(|(_, c, _)| c).collect()
+        let (poses, keys) = self.candidates(q);
+        let all = self.active_of(&poses, &keys);
+        all.into_iter().map(|(_, contact)| contact).collect()
     }
 
-    /// Contacts with the vertex they belong to, ascending, and the triangle in its surface's numbers.
-    fn active(&self, q: &[f64]) -> Vec<(Key, Contact, u32)> {
-        let (poses, keys) = self.candidates(q);
+    /// Those of the vertices that feel a surface, in the same order.
+    fn active_of(&self, poses: &[Pose<'_>], keys: &[Key]) -> Vec<(Key, Contact)> {
         let find = |&key: &Key| {
-            let near = self.nearest(&poses, key)?;
-            (near.s < self.thickness).then(|| (key, self.contact(key, &near), near.triangle))
+            let near = self.nearest(poses, key)?;
+            (near.s < self.thickness).then(|| (key, self.contact(key, &near)))
         };
         let chunks = threads::par_map(keys.len().div_ceil(CHUNK), |i| {
             let keys = &keys[i * CHUNK..keys.len().min((i + 1) * CHUNK)];

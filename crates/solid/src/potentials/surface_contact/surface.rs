@@ -155,6 +155,9 @@ impl<'a> Pose<'a> {
 
     /// Makes [`Pose::nearest`] possible.
     pub fn refit(&mut self) {
+        if !self.boxes.is_empty() {
+            return;
+        }
         self.boxes = self.surface.tree.boxes(|t| {
             let [a, b, c] = self.corners(t);
             [
