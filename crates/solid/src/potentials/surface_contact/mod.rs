@@ -8,7 +8,7 @@
 //! back with the energy it came with. Two edges that cross between vertices do not feel each other.
 //!
 //! Everything here is a function of the positions alone, without memory, and the same to the bit for any
-//! number of threads. W is continuous; its gradient jumps where the nearest point does: at equal
+//! number of threads. Up to the limits below W is continuous; its gradient jumps where the nearest point does: at equal
 //! distances to two places (inside, half-way between two sides), and at an edge or a corner itself.
 //!
 //! What is ignored:
@@ -18,6 +18,9 @@
 //!   times the longest edge at the vertex), as neighbours are always near, and penetration deeper than
 //!   R/2, as the opposite side of a thin body is no contact. So W = 0 at rest, and until something that was
 //!   R apart comes closer than R/2. A body pressed locally to less than half may feel itself.
+//!
+//! Bodies whose boxes are apart cost one pass over their surface vertices (a few
+//! percent of the elastic force for 5000 tets); self contact searches for every surface vertex (about as much as the elastic force).
 //!
 //! Curvature: `Exact` is the second derivative of W where it exists; `Projected` is its positive part
 //! k A ∇s∇sᵀ (Gauss–Newton).
