@@ -137,6 +137,9 @@ impl<'a> Pose<'a> {
 
     /// Makes [`Pose::nearest`] possible.
     pub fn refit(&mut self) {
+        if !self.boxes.is_empty() {
+            return;
+        }
         self.boxes = self.surface.tree.boxes(|t| {
             let [a, b, c] = self.corners(t);
             [[0, 1, 2].map(|k| a[k].min(b[k]).min(c[k])), [0, 1, 2].map(|k| a[k].max(b[k]).max(c[k]))]
