@@ -43,11 +43,7 @@ fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
 }
 
 fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 fn three(x: &[f64]) -> [f64; 3] {
@@ -62,10 +58,7 @@ fn two_cubes() -> (SurfaceContact, TetMesh) {
     let mesh = box_mesh([1.0; 3], [2; 3]).unwrap();
     let surface = |first| Arc::new(ContactSurface::new(&mesh.surface(), &mesh.vertices, first));
     let surfaces = vec![surface(0), surface(mesh.vertices.len())];
-    (
-        SurfaceContact::between(surfaces, &[(0, 1)], K, THICKNESS),
-        mesh,
-    )
+    (SurfaceContact::between(surfaces, &[(0, 1)], K, THICKNESS), mesh)
 }
 
 /// Both cubes deformed a little, the second turned at random and touching the first.
@@ -146,8 +139,7 @@ fn gradient_and_hessian_are_derivatives() {
         }
         let direction: Vec<f64> = q.iter().map(|_| random.next()).collect();
         let h = 1e-6;
-        let moved =
-            |c: f64| -> Vec<f64> { q.iter().zip(&direction).map(|(q, d)| q + c * d).collect() };
+        let moved = |c: f64| -> Vec<f64> { q.iter().zip(&direction).map(|(q, d)| q + c * d).collect() };
         let (back, forth) = (moved(-h), moved(h));
         // A switch in between is a jump of the second (at a medial plane of the first) derivative.
         let here = meeting(&contacts);
@@ -157,10 +149,7 @@ fn gradient_and_hessian_are_derivatives() {
         let g = gradient(&contact, &q);
         let slope: f64 = g.iter().zip(&direction).map(|(a, b)| a * b).sum();
         let quotient = (contact.energy(&forth) - contact.energy(&back)) / (2.0 * h);
-        assert!(
-            (slope - quotient).abs() < 1e-6 * size(&g),
-            "{slope} {quotient}"
-        );
+        assert!((slope - quotient).abs() < 1e-6 * size(&g), "{slope} {quotient}");
 
         let nearest = contacts.iter().fold(1.0f64, |m, c| match c.feature {
             Feature::Face => m,
@@ -177,11 +166,7 @@ fn gradient_and_hessian_are_derivatives() {
         let scale = K * size(&direction) / nearest;
         for i in 0..q.len() {
             let quotient = (g1[i] - g0[i]) / (2.0 * h);
-            assert!(
-                (product[i] - quotient).abs() < 1e-8 * scale,
-                "{i}: {} {quotient}",
-                product[i]
-            );
+            assert!((product[i] - quotient).abs() < 1e-8 * scale, "{i}: {} {quotient}", product[i]);
         }
         let mut matrix = BlockMatrix::zeros(diagonal_pattern(q.len() / 3));
         contact.add_hessian(&q, Curvature::Projected, &mut matrix);
@@ -190,17 +175,10 @@ fn gradient_and_hessian_are_derivatives() {
             assert!(matrix.quadratic_form(&x) >= -1e-12 * K * size(&x).powi(2));
         }
         for c in &contacts {
-            *tested
-                .entry((kind(c.feature), c.distance < 0.0))
-                .or_default() += 1;
+            *tested.entry((kind(c.feature), c.distance < 0.0)).or_default() += 1;
         }
     }
-    for key in [
-        ("face", true),
-        ("face", false),
-        ("edge", false),
-        ("corner", false),
-    ] {
+    for key in [("face", true), ("face", false), ("edge", false), ("corner", false)] {
         assert!(tested.get(&key).is_some_and(|n| *n >= 10), "{tested:?}");
     }
 }
@@ -208,10 +186,7 @@ fn gradient_and_hessian_are_derivatives() {
 /// Only the nodes themselves: all couplings are extra.
 fn diagonal_pattern(nodes: usize) -> Arc<BlockPattern> {
     let cliques: Vec<[u32; 1]> = (0..nodes as u32).map(|n| [n]).collect();
-    Arc::new(BlockPattern::from_cliques(
-        nodes,
-        cliques.iter().map(|c| c.as_slice()),
-    ))
+    Arc::new(BlockPattern::from_cliques(nodes, cliques.iter().map(|c| c.as_slice())))
 }
 
 #[test]
@@ -223,11 +198,7 @@ fn no_net_force_and_no_net_moment() {
         let q = touching(&mesh, &mut random);
         let g = gradient(&contact, &q);
         let (force, moment) = resultants(&q, &g);
-        assert!(
-            force <= 1e-12 * size(&g) && moment <= 1e-12 * size(&g),
-            "{force} {moment} {}",
-            size(&g)
-        );
+        assert!(force <= 1e-12 * size(&g) && moment <= 1e-12 * size(&g), "{force} {moment} {}", size(&g));
         tested += usize::from(size(&g) > 0.0);
     }
     assert!(tested > 100, "{tested}");
@@ -289,28 +260,17 @@ fn discrete_gradient_keeps_energy_and_momenta() {
         let pace = 0.3 * 0.1f64.powi(i % 5);
         let drift = random.vector();
         let q1: Vec<f64> = (0..q0.len())
-            .map(|i| {
-                q0[i]
-                    + pace
-                        * (0.2 * random.next() + if i < q0.len() / 2 { 0.0 } else { drift[i % 3] })
-            })
+            .map(|i| q0[i] + pace * (0.2 * random.next() + if i < q0.len() / 2 { 0.0 } else { drift[i % 3] }))
             .collect();
         let (w0, w1) = (contact.energy(&q0), contact.energy(&q1));
         let mut g = vec![0.0; q0.len()];
         assert!(contact.add_discrete_gradient(&q0, &q1, &mut g));
         let work: f64 = (0..g.len()).map(|i| g[i] * (q1[i] - q0[i])).sum();
-        assert!(
-            (work - (w1 - w0)).abs() <= 1e-13 * size(&g) * pace.max(0.01),
-            "{work} {}",
-            w1 - w0
-        );
+        assert!((work - (w1 - w0)).abs() <= 1e-13 * size(&g) * pace.max(0.01), "{work} {}", w1 - w0);
         let middle: Vec<f64> = q0.iter().zip(&q1).map(|(a, b)| 0.5 * (a + b)).collect();
         let (force, moment) = resultants(&middle, &g);
         let strength = size(&g);
-        assert!(
-            force <= 1e-12 * strength && moment <= 2e-12 * strength,
-            "{force} {moment} {strength}"
-        );
+        assert!(force <= 1e-12 * strength && moment <= 2e-12 * strength, "{force} {moment} {strength}");
         // The same backwards.
         let mut back = vec![0.0; q0.len()];
         contact.add_discrete_gradient(&q1, &q0, &mut back);
@@ -331,8 +291,7 @@ fn discrete_gradient_becomes_the_gradient() {
     for _ in 0..100 {
         let q = touching(&mesh, &mut random);
         let direction: Vec<f64> = q.iter().map(|_| random.next()).collect();
-        let moved =
-            |c: f64| -> Vec<f64> { q.iter().zip(&direction).map(|(q, d)| q + c * d).collect() };
+        let moved = |c: f64| -> Vec<f64> { q.iter().zip(&direction).map(|(q, d)| q + c * d).collect() };
         let error = |h: f64| {
             let mut g = vec![0.0; q.len()];
             contact.add_discrete_gradient(&moved(-h), &moved(h), &mut g);
@@ -359,9 +318,7 @@ fn frame_indifferent() {
         let q = touching(&mesh, &mut random);
         let (axis, angle) = (random.vector(), random.next());
         let all = |q: &[f64]| -> Vec<f64> {
-            q.chunks_exact(3)
-                .flat_map(|x| turned(three(x), axis, angle))
-                .collect()
+            q.chunks_exact(3).flat_map(|x| turned(three(x), axis, angle)).collect()
         };
         let (w, turned_w) = (contact.energy(&q), contact.energy(&all(&q)));
         assert!((w - turned_w).abs() <= 1e-11 * w.max(1e-6 * K));
@@ -376,13 +333,7 @@ fn jelly(name: &str, size: [f64; 3], cells: [usize; 3], at: [f64; 3]) -> BodyInp
         }
     }
     let material = find("stable-neo-hookean").unwrap();
-    BodyInput::new(
-        name,
-        mesh,
-        material,
-        Given::from_young(1e5, 0.3).unwrap(),
-        1000.0,
-    )
+    BodyInput::new(name, mesh, material, Given::from_young(1e5, 0.3).unwrap(), 1000.0)
 }
 
 /// The same bits for any number of threads, in a whole run and in every quantity.
@@ -455,18 +406,10 @@ fn no_self_contact_at_rest_or_when_moderately_deformed() {
                 .flat_map(|x| {
                     let r = 1.0 / f64::max(bend, 1e-3);
                     let angle = bend.max(1e-3) * x[0];
-                    [
-                        squeeze * (r - x[1] + 0.15) * angle.sin(),
-                        (r - x[1] + 0.15) * angle.cos(),
-                        x[2],
-                    ]
+                    [squeeze * (r - x[1] + 0.15) * angle.sin(), (r - x[1] + 0.15) * angle.cos(), x[2]]
                 })
                 .collect();
-            assert_eq!(
-                contact.energy(&q),
-                0.0,
-                "squeezed by {squeeze}, bent by {bend}"
-            );
+            assert_eq!(contact.energy(&q), 0.0, "squeezed by {squeeze}, bent by {bend}");
         }
     }
 }
@@ -474,30 +417,13 @@ fn no_self_contact_at_rest_or_when_moderately_deformed() {
 #[test]
 fn bad_input_is_refused() {
     let mut builder = ModelBuilder::default();
-    builder
-        .body(jelly("a", [1.0; 3], [1; 3], [0.0; 3]))
-        .unwrap();
-    assert!(
-        builder
-            .contact_between(Some((0, 1)), 1e6, 0.0)
-            .unwrap_err()
-            .contains("body 1")
-    );
+    builder.body(jelly("a", [1.0; 3], [1; 3], [0.0; 3])).unwrap();
+    assert!(builder.contact_between(Some((0, 1)), 1e6, 0.0).unwrap_err().contains("body 1"));
     assert!(builder.contact_between(Some((0, 0)), 1e6, 0.0).is_err());
     assert!(builder.contact_self(Some(3), 1e6, 0.0).is_err());
-    assert!(
-        builder
-            .contact_self(None, -1.0, 0.0)
-            .unwrap_err()
-            .contains("Pa/m")
-    );
+    assert!(builder.contact_self(None, -1.0, 0.0).unwrap_err().contains("Pa/m"));
     assert!(builder.contact_self(None, f64::NAN, 0.0).is_err());
-    assert!(
-        builder
-            .contact_between(None, 1e6, -1e-3)
-            .unwrap_err()
-            .contains("thickness")
-    );
+    assert!(builder.contact_between(None, 1e6, -1e-3).unwrap_err().contains("thickness"));
     assert!(builder.contact_between(None, 1e6, 0.0).is_ok());
     assert_eq!(builder.surfaces()[0].triangles().count(), 12);
     assert_eq!(builder.build().potentials().len(), 2);
@@ -526,11 +452,7 @@ fn cheap_without_contact() {
             })
             .fold(f64::INFINITY, f64::min)
     };
-    let times: Vec<f64> = model
-        .potentials()
-        .iter()
-        .map(|p| time(p.as_ref()))
-        .collect();
+    let times: Vec<f64> = model.potentials().iter().map(|p| time(p.as_ref())).collect();
     println!("elastic, elastic, between, within: {times:?} s");
     assert!(times[2] < times[0] + times[1], "{times:?}");
 }

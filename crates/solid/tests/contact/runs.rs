@@ -5,19 +5,10 @@ use lilyan_dynamics::{Simulation, State, Value, integrators};
 use lilyan_solid::potentials::{Shape, SurfaceContact};
 use lilyan_solid::{Model, ModelBuilder, Pin};
 
-fn simulation(
-    model: Model,
-    q: Vec<f64>,
-    v: Vec<f64>,
-    integrator: &str,
-    h: f64,
-) -> Simulation<Model> {
+fn simulation(model: Model, q: Vec<f64>, v: Vec<f64>, integrator: &str, h: f64) -> Simulation<Model> {
     let state = State::new(&model, q, v);
     let options = [("tolerance".to_string(), Value::Number(1e-12))];
-    let integrator = integrators::find(integrator)
-        .unwrap()
-        .create(&options)
-        .unwrap();
+    let integrator = integrators::find(integrator).unwrap().create(&options).unwrap();
     Simulation::new(model, integrator, state, h)
 }
 
@@ -32,20 +23,10 @@ fn mean_height(q: &[f64]) -> f64 {
 /// A cube falls onto a wider one that lies on a plane.
 fn drop_onto(integrator: &str) -> f64 {
     let mut builder = ModelBuilder::default();
-    let base = builder
-        .body(jelly("base", [0.3, 0.2, 0.3], [3, 2, 3], [0.0; 3]))
-        .unwrap();
-    let cube = builder
-        .body(jelly("cube", [0.13; 3], [2; 3], [0.07, 0.25, 0.06]))
-        .unwrap();
+    let base = builder.body(jelly("base", [0.3, 0.2, 0.3], [3, 2, 3], [0.0; 3])).unwrap();
+    let cube = builder.body(jelly("cube", [0.13; 3], [2; 3], [0.07, 0.25, 0.06])).unwrap();
     builder.gravity([0.0, -9.81, 0.0]);
-    builder.obstacle(
-        Shape::Plane {
-            point: [0.0; 3],
-            normal: [0.0, 1.0, 0.0],
-        },
-        1e7,
-    );
+    builder.obstacle(Shape::Plane { point: [0.0; 3], normal: [0.0, 1.0, 0.0] }, 1e7);
     builder.contact_between(None, 1e7, 1e-3).unwrap();
     let q = builder.start().to_vec();
     let model = builder.build();
@@ -58,24 +39,14 @@ fn drop_onto(integrator: &str) -> f64 {
         let q = &run.state.q;
         drift = drift.max((run.total_energy() - before).abs());
         let cube = &q[3 * cube.start..3 * cube.end];
-        let top = q[3 * base.start..3 * base.end]
-            .chunks_exact(3)
-            .fold(0.0f64, |m, x| m.max(x[1]));
-        assert!(
-            lowest(cube) > top - 0.03,
-            "{} sinks into {top} at {}",
-            lowest(cube),
-            run.state.t
-        );
+        let top = q[3 * base.start..3 * base.end].chunks_exact(3).fold(0.0f64, |m, x| m.max(x[1]));
+        assert!(lowest(cube) > top - 0.03, "{} sinks into {top} at {}", lowest(cube), run.state.t);
         if mean_height(cube) < least {
             (least, back) = (mean_height(cube), mean_height(cube));
         }
         back = back.max(mean_height(cube));
     }
-    assert!(
-        least < 0.285 && back > least + 0.01,
-        "touched at {least}, back up to {back}"
-    );
+    assert!(least < 0.285 && back > least + 0.01, "touched at {least}, back up to {back}");
     // Against the energy of the fall.
     drift / (1000.0 * 0.13f64.powi(3) * 9.81 * 0.05)
 }
@@ -97,23 +68,13 @@ fn cube_bounces_on_cube_variational() {
 /// Two free cubes collide off centre.
 pub fn collide(integrator: &str) -> (Vec<f64>, f64) {
     let mut builder = ModelBuilder::default();
-    let a = builder
-        .body(jelly("a", [0.1; 3], [2; 3], [0.0; 3]))
-        .unwrap();
-    let b = builder
-        .body(jelly("b", [0.1; 3], [2; 3], [0.11, 0.03, 0.024]))
-        .unwrap();
+    let a = builder.body(jelly("a", [0.1; 3], [2; 3], [0.0; 3])).unwrap();
+    let b = builder.body(jelly("b", [0.1; 3], [2; 3], [0.11, 0.03, 0.024])).unwrap();
     builder.contact_between(Some((0, 1)), 1e7, 1e-3).unwrap();
     let q = builder.start().to_vec();
     let model = builder.build();
     let v: Vec<f64> = (0..q.len() / 3)
-        .flat_map(|n| {
-            if b.contains(&n) {
-                [-1.0, 0.1, 0.0]
-            } else {
-                [1.0, 0.0, 0.2]
-            }
-        })
+        .flat_map(|n| if b.contains(&n) { [-1.0, 0.1, 0.0] } else { [1.0, 0.0, 0.2] })
         .collect();
     let mut run = simulation(model, q, v, integrator, 5e-4);
     let about = [0.05; 3];
@@ -123,11 +84,7 @@ pub fn collide(integrator: &str) -> (Vec<f64>, f64) {
         run.advance().unwrap();
         let (p, l) = run.state.momenta(about);
         // Against mass times speed, and that times half an edge.
-        let changes = (0..3).map(|k| {
-            ((p[k] - p0[k]) / 2.0)
-                .abs()
-                .max(((l[k] - l0[k]) / 0.1).abs())
-        });
+        let changes = (0..3).map(|k| ((p[k] - p0[k]) / 2.0).abs().max(((l[k] - l0[k]) / 0.1).abs()));
         let worst = changes.fold(0.0, f64::max);
         assert!(worst < 1e-11, "{worst} at {}", run.state.t);
         drift = drift.max((run.total_energy() - e0).abs() / e0);
@@ -138,10 +95,7 @@ pub fn collide(integrator: &str) -> (Vec<f64>, f64) {
         v.chunks_exact(3).map(|v| v[0]).sum::<f64>() / r.len() as f64
     };
     assert!(felt > 0.01 * e0, "never felt each other: {felt} of {e0}");
-    assert!(
-        mean(a.clone()) < 0.0 && mean(b.clone()) > 0.0,
-        "not reflected"
-    );
+    assert!(mean(a.clone()) < 0.0 && mean(b.clone()) > 0.0, "not reflected");
     (run.state.q.clone(), drift)
 }
 
@@ -179,10 +133,7 @@ fn close_c(with_contact: bool) -> (f64, f64) {
     });
     // Upper half down, lower half up, faster towards the ends.
     let speed = |x: [f64; 3]| -1.5 * x[1].signum() * ((x[0] + 0.14).max(0.0) / 0.3);
-    let v: Vec<f64> = nodes
-        .clone()
-        .flat_map(|n| [0.0, speed(at(n)), 0.0])
-        .collect();
+    let v: Vec<f64> = nodes.clone().flat_map(|n| [0.0, speed(at(n)), 0.0]).collect();
     let ends = nodes.filter(|&n| at(n)[0] > 0.08);
     let (upper, lower): (Vec<usize>, Vec<usize>) = ends.partition(|&n| at(n)[1] > 0.0);
     let mut run = simulation(builder.build(), q.clone(), v, "variational", 1e-3);

@@ -66,12 +66,8 @@ impl SurfaceContact {
         }
         let chunks = threads::par_map(keys.len().div_ceil(CHUNK), |i| {
             let keys = &keys[i * CHUNK..keys.len().min((i + 1) * CHUNK)];
-            let changes = keys
-                .iter()
-                .filter_map(|&key| self.change([&first, &poses, &last], key));
-            changes
-                .flat_map(|c| self.forces(&c, q0, q1))
-                .collect::<Vec<(u32, V3)>>()
+            let changes = keys.iter().filter_map(|&key| self.change([&first, &poses, &last], key));
+            changes.flat_map(|c| self.forces(&c, q0, q1)).collect::<Vec<(u32, V3)>>()
         });
         for (node, f) in chunks.into_iter().flatten() {
             for k in 0..3 {
@@ -113,30 +109,20 @@ impl SurfaceContact {
             }
         }
         nodes.sort_unstable_by_key(|n| n.0);
-        Some(Change {
-            middle,
-            ends: ends.map(|end| end.map(|c| c.distance)),
-            nodes,
-        })
+        Some(Change { middle, ends: ends.map(|end| end.map(|c| c.distance)), nodes })
     }
 
     /// ḡ on the nodes of one change.
     fn forces(&self, change: &Change, q0: &[f64], q1: &[f64]) -> Vec<(u32, V3)> {
         let m = &change.middle;
         let at = |q: &[f64], n: u32| [0, 1, 2].map(|k| q[3 * n as usize + k]);
-        let x: Vec<V3> = (change.nodes.iter())
-            .map(|&(n, _)| scale(add(at(q0, n), at(q1, n)), 0.5))
-            .collect();
-        let moved: Vec<V3> = (change.nodes.iter())
-            .map(|&(n, _)| sub(at(q1, n), at(q0, n)))
-            .collect();
+        let x: Vec<V3> = (change.nodes.iter()).map(|&(n, _)| scale(add(at(q0, n), at(q1, n)), 0.5)).collect();
+        let moved: Vec<V3> = (change.nodes.iter()).map(|&(n, _)| sub(at(q1, n), at(q0, n))).collect();
         let share = |n: u32| {
             let corner = m.nodes.iter().position(|&c| c == n);
             corner.map_or(0.0, |i| m.shares()[i])
         };
-        let normal: Vec<V3> = (change.nodes.iter())
-            .map(|&(n, _)| scale(m.normal, share(n)))
-            .collect();
+        let normal: Vec<V3> = (change.nodes.iter()).map(|&(n, _)| scale(m.normal, share(n))).collect();
         let along = inner(&normal, &moved);
         // An end out of reach feels nothing; about how far it is only matters for the mean force.
         let away = |s: f64| self.thickness - s.max(self.thickness);
@@ -188,10 +174,7 @@ fn without_rigid(x: &[V3], weights: &[f64], moved: &[V3]) -> Vec<V3> {
     let total: f64 = weights.iter().sum();
     let mean = |v: &[V3]| {
         let sum = v.iter().zip(weights);
-        scale(
-            sum.fold([0.0; 3], |s, (v, w)| add(s, scale(*v, *w))),
-            1.0 / total,
-        )
+        scale(sum.fold([0.0; 3], |s, (v, w)| add(s, scale(*v, *w))), 1.0 / total)
     };
     let (center, drift) = (mean(x), mean(moved));
     let arms: Vec<V3> = x.iter().map(|x| sub(*x, center)).collect();
