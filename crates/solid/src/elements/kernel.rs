@@ -4,7 +4,7 @@
 //! vertices 1, 2, 3 is the columns of vol P Dₘ⁻ᵀ, and minus their sum at vertex 0.
 
 use crate::materials::Density;
-use crate::math::{LANES, Lanes, Mat3};
+use crate::math::{LANES, Lanes, Mat3, Real};
 
 /// Eight tets: vertex numbers, Dₘ⁻¹, volumes. A last block that is not full repeats its first tet with
 /// volume 0.
@@ -124,6 +124,60 @@ pub fn forces<D: Density>(first: usize, blocks: &[Block], c: &Constants, q: &[f6
         #[inline(always)]
         |block, constants| block.corner_forces(&D::stress(constants, &block.gradient_of(q))),
     );
+}
+
+/// Discrete gradient of vol ψ at the corners, between positions q₀ and q₁ \[gonzalez2000\].
+///
+/// P = ½(F₀+F₁) S with S = S(C̄) + 2 (ψ₁ − ψ₀ − ½S(C̄):ΔC)/‖ΔC‖² ΔC, C̄ = ½(C₀+C₁). S(C̄) = F⁻¹P(F) for any F with
+/// FᵀF = C̄: the Cholesky factor is the cheapest. Where the end is inverted the result is NaN, also for
+/// materials that survive inversion: ψ as a function of C does not see it. The linear material, which is no
+/// function of C, takes the midpoint stress, which does the same for a quadratic energy.
+pub fn discrete_forces<D: Density>(
+    first: usize,
+    blocks: &[Block],
+    c: &Constants,
+    q0: &[f64],
+    q1: &[f64],
+    out: &mut [[Lanes; 12]],
+) {
+    each_block(
+        first,
+        blocks,
+        c,
+        out,
+        #[inline(always)]
+        |block, constants| {
+            let (F0, F1) = (block.gradient_of(q0), block.gradient_of(q1));
+            let middle = (F0 + F1).scale(Lanes::new(0.5));
+            if !D::CARD.frame_indifferent {
+                return block.corner_forces(&D::stress(constants, &middle));
+            }
+            let (C0, C1) = (F0.transpose_mul(&F0), F1.transpose_mul(&F1));
+            let change = C1 - C0;
+            let root = cholesky_transposed(&(C0 + C1).scale(Lanes::new(0.5)));
+            let S = (root.inverse() * D::stress(constants, &root)).symmetric_part();
+            let square = change.dot(&change);
+            let missing = D::energy(constants, &F1) - D::energy(constants, &F0) - S.dot(&change).scale(0.5);
+            // Below ‖ΔC‖ = 1e-6 the correction (third order in ΔC) is smaller than its own round-off.
+            let counts = square - C1.dot(&C1).scale(1e-12);
+            let factor = Lanes::select_positive(counts, missing.scale(2.0) / square, Lanes::new(0.0));
+            let feasible = Lanes::select_positive(F1.det(), Lanes::new(1.0), Lanes::new(f64::NAN));
+            block.corner_forces(&(middle * (S + change.scale(factor))).scale(feasible))
+        },
+    );
+}
+
+/// The upper triangular F with FᵀF = C.
+#[inline(always)]
+fn cholesky_transposed<T: Real>(C: &Mat3<T>) -> Mat3<T> {
+    let mut F = Mat3::zero();
+    F[(0, 0)] = C[(0, 0)].sqrt();
+    F[(0, 1)] = C[(0, 1)] / F[(0, 0)];
+    F[(0, 2)] = C[(0, 2)] / F[(0, 0)];
+    F[(1, 1)] = (C[(1, 1)] - F[(0, 1)].squared()).sqrt();
+    F[(1, 2)] = (C[(1, 2)] - F[(0, 1)] * F[(0, 2)]) / F[(1, 1)];
+    F[(2, 2)] = (C[(2, 2)] - F[(0, 2)].squared() - F[(1, 2)].squared()).sqrt();
+    F
 }
 
 /// Applies `f` to every block with its constants. Compiled once per processor level; the widest that
