@@ -110,7 +110,7 @@ pub fn energies<D: Density>(first: usize, blocks: &[Block], c: &Constants, q: &[
         c,
         out,
         #[inline(always)]
-        |block, constants| D::energy(constants, &block.gradient_of(q)) * block.volume,
+        |_, block, constants| D::energy(constants, &block.gradient_of(q)) * block.volume,
     );
 }
 
@@ -122,7 +122,7 @@ pub fn forces<D: Density>(first: usize, blocks: &[Block], c: &Constants, q: &[f6
         c,
         out,
         #[inline(always)]
-        |block, constants| block.corner_forces(&D::stress(constants, &block.gradient_of(q))),
+        |_, block, constants| block.corner_forces(&D::stress(constants, &block.gradient_of(q))),
     );
 }
 
@@ -140,13 +140,23 @@ pub fn discrete_forces<D: Density>(
     q1: &[f64],
     out: &mut [[Lanes; 12]],
 ) {
+    // ψ at both ends by the kernel that exists anyway: inlining every material twice more here would double
+    // the time to compile this crate.
+    let mut gained = vec![[Lanes([0.0; LANES]); 2]; blocks.len()];
+    if D::CARD.frame_indifferent {
+        let mut energy = vec![Lanes([0.0; LANES]); blocks.len()];
+        for (end, q) in [q0, q1].into_iter().enumerate() {
+            energies::<D>(first, blocks, c, q, &mut energy);
+            gained.iter_mut().zip(&energy).for_each(|(g, e)| g[end] = *e);
+        }
+    }
     each_block(
         first,
         blocks,
         c,
         out,
         #[inline(always)]
-        |block, constants| {
+        |k, block, constants| {
             let (F0, F1) = (block.gradient_of(q0), block.gradient_of(q1));
             let middle = (F0 + F1).scale(Lanes::new(0.5));
             if !D::CARD.frame_indifferent {
@@ -157,7 +167,10 @@ pub fn discrete_forces<D: Density>(
             let root = cholesky_transposed(&(C0 + C1).scale(Lanes::new(0.5)));
             let S = (root.inverse() * D::stress(constants, &root)).symmetric_part();
             let square = change.dot(&change);
-            let missing = D::energy(constants, &F1) - D::energy(constants, &F0) - S.dot(&change).scale(0.5);
+            // `gained` is vol ψ; a block that is not full has lanes of volume 0.
+            let per_volume =
+                Lanes::select_positive(block.volume, Lanes::new(1.0) / block.volume, Lanes::new(0.0));
+            let missing = (gained[k][1] - gained[k][0]) * per_volume - S.dot(&change).scale(0.5);
             // Below ‖ΔC‖ = 1e-6 the correction (third order in ΔC) is smaller than its own round-off.
             let counts = square - C1.dot(&C1).scale(1e-12);
             let factor = Lanes::select_positive(counts, missing.scale(2.0) / square, Lanes::new(0.0));
@@ -180,7 +193,7 @@ fn cholesky_transposed<T: Real>(C: &Mat3<T>) -> Mat3<T> {
     F
 }
 
-/// Applies `f` to every block with its constants. Compiled once per processor level; the widest that
+/// Applies `f` to every block (its number in `blocks`, itself, its constants). Compiled once per processor level; the widest that
 /// this machine has is taken.
 #[inline(always)]
 pub(crate) fn each_block<T>(
@@ -188,7 +201,7 @@ pub(crate) fn each_block<T>(
     blocks: &[Block],
     c: &Constants,
     out: &mut [T],
-    f: impl Fn(&Block, &[Lanes]) -> T,
+    f: impl Fn(usize, &Block, &[Lanes]) -> T,
 ) {
     pulp::Arch::new().dispatch(
         #[inline(always)]
@@ -198,7 +211,7 @@ pub(crate) fn each_block<T>(
                 if k == 0 || !c.uniform {
                     c.lanes(first + k, &mut constants);
                 }
-                *out = f(block, &constants[..c.count]);
+                *out = f(k, block, &constants[..c.count]);
             }
         },
     );
