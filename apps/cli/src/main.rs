@@ -1,1 +1,48 @@
-fn main() {}
+//! The `lilyan` command line.
+
+mod commands;
+mod failure;
+mod output;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Elastodynamics whose physics does not change with the time step or the mesh.
+#[derive(Parser)]
+#[command(name = "lilyan", version, after_help = "Example: lilyan run cantilever -o out/cantilever")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(commands::run::Arguments),
+    Check(commands::check::Arguments),
+    Modes(commands::modes::Arguments),
+    Bench(commands::bench::Arguments),
+    Scenes(commands::scenes::Arguments),
+    Integrators(commands::catalogue::Integrators),
+    Materials(commands::catalogue::Materials),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match arguments.command {
+        None => commands::run::run(&commands::run::Arguments::default()),
+        Some(Command::Run(a)) => commands::run::run(&a),
+        Some(Command::Check(a)) => commands::check::run(&a),
+        Some(Command::Modes(a)) => commands::modes::run(&a),
+        Some(Command::Bench(a)) => commands::bench::run(&a),
+        Some(Command::Scenes(a)) => commands::scenes::run(&a),
+        Some(Command::Integrators(a)) => commands::catalogue::integrators(&a),
+        Some(Command::Materials(a)) => commands::catalogue::materials(&a),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("lilyan: {}", failure.message);
+            ExitCode::from(failure.code)
+        }
+    }
+}

@@ -31,17 +31,11 @@ pub fn response(integrator: &mut dyn Integrator, angle: f64) -> Option<Response>
     let discriminant = half_trace * half_trace - det;
     Some(if discriminant < 0.0 {
         let phase = (-discriminant).sqrt().atan2(half_trace);
-        Response {
-            growth: det.sqrt(),
-            frequency_ratio: Some(phase / angle),
-        }
+        Response { growth: det.sqrt(), frequency_ratio: Some(phase / angle) }
     } else {
         let root = discriminant.sqrt();
         let growth = (half_trace + root).abs().max((half_trace - root).abs());
-        Response {
-            growth,
-            frequency_ratio: None,
-        }
+        Response { growth, frequency_ratio: None }
     })
 }
 
@@ -59,8 +53,7 @@ pub enum Stability {
 /// Measures the stability limit, to 1e-6.
 pub fn stability(integrator: &mut dyn Integrator) -> Stability {
     // Growth by less than 1e-6 per step is taken for round-off and solver tolerance.
-    let mut stable =
-        |angle: f64| response(integrator, angle).is_some_and(|r| r.growth <= 1.0 + 1e-6);
+    let mut stable = |angle: f64| response(integrator, angle).is_some_and(|r| r.growth <= 1.0 + 1e-6);
     if !stable(0.01) {
         return Stability::Never;
     }
@@ -74,11 +67,7 @@ pub fn stability(integrator: &mut dyn Integrator) -> Stability {
         let (mut low, mut high) = (good, next);
         while high - low > 1e-7 * high {
             let middle = 0.5 * (low + high);
-            if stable(middle) {
-                low = middle
-            } else {
-                high = middle
-            }
+            if stable(middle) { low = middle } else { high = middle }
         }
         return Stability::Below(low);
     }

@@ -157,11 +157,7 @@ impl<'a> ImplicitStep<'a> {
                 find_root(self, x, origin, stopping, work)
             })
         };
-        solved.map_err(|cause| StepError::Solve {
-            cause,
-            t: self.t0,
-            h: self.h,
-        })
+        solved.map_err(|cause| StepError::Solve { cause, t: self.t0, h: self.h })
     }
 
     /// Σ wᵢ rᵢ², +∞ where infeasible.
@@ -182,16 +178,14 @@ impl<'a> ImplicitStep<'a> {
         self.forcing.fill(0.0);
         match self.forces {
             ForceRule::Between => {
-                self.system
-                    .forces_between(self.t0, self.h, self.q0, &self.end, &mut self.forcing)
+                self.system.forces_between(self.t0, self.h, self.q0, &self.end, &mut self.forcing)
             }
             ForceRule::AtEnd => {
                 for i in 0..x.len() {
                     self.scratch[i] = (self.end[i] - self.q0[i]) / self.h;
                 }
                 let t1 = self.t0 + self.h;
-                self.system
-                    .forces(t1, &self.end, &self.scratch, &mut self.forcing);
+                self.system.forces(t1, &self.end, &self.scratch, &mut self.forcing);
             }
         }
     }
@@ -202,11 +196,8 @@ impl<'a> ImplicitStep<'a> {
         let d: Vec<f64> = x.iter().zip(self.q0).map(|(x, q)| x - q).collect();
         self.system.mass().mul(&d, &mut inertia);
         for i in 0..x.len() {
-            gradient[i] = if self.held[i] {
-                0.0
-            } else {
-                (inertia[i] - self.impulse[i]) + self.weight * gradient[i]
-            };
+            gradient[i] =
+                if self.held[i] { 0.0 } else { (inertia[i] - self.impulse[i]) + self.weight * gradient[i] };
         }
         self.scratch = inertia;
     }
@@ -222,8 +213,7 @@ impl<'a> ImplicitStep<'a> {
                 (Some(m), 0.5)
             }
         };
-        self.system
-            .hessian(self.time, at.as_deref().unwrap_or(x), curvature, a);
+        self.system.hessian(self.time, at.as_deref().unwrap_or(x), curvature, a);
         a.scale(self.weight * share);
         if self.system.has_forces() {
             let mut d = BlockMatrix::zeros(self.system.pattern().clone());
@@ -242,10 +232,7 @@ impl Objective for ImplicitStep<'_> {
         let kinetic = 0.5 * dot(&d, &self.scratch);
         let push = dot(self.impulse, &d);
         let potential = self.weight * self.system.energy(self.time, x);
-        (
-            kinetic - push + potential,
-            kinetic + push.abs() + potential.abs(),
-        )
+        (kinetic - push + potential, kinetic + push.abs() + potential.abs())
     }
 
     fn gradient(&mut self, x: &[f64], g: &mut [f64]) {
@@ -323,16 +310,11 @@ impl Solver {
         if !self.work.as_ref().is_some_and(|w| w.fits(system.pattern())) {
             self.work = None;
         }
-        self.work
-            .get_or_insert_with(|| Workspace::new(system.pattern().clone()))
+        self.work.get_or_insert_with(|| Workspace::new(system.pattern().clone()))
     }
 
     /// Solves a step.
-    pub fn solve(
-        &mut self,
-        mut step: ImplicitStep<'_>,
-        x: &mut [f64],
-    ) -> Result<SolveReport, StepError> {
+    pub fn solve(&mut self, mut step: ImplicitStep<'_>, x: &mut [f64]) -> Result<SolveReport, StepError> {
         let stopping = Stopping {
             tolerance: self.tolerance,
             max_iterations: self.max_iterations,
@@ -346,9 +328,6 @@ impl Solver {
 
 impl From<SolveReport> for Integrating {
     fn from(r: SolveReport) -> Self {
-        Self {
-            newton_iterations: r.iterations,
-            linear_iterations: r.linear_iterations,
-        }
+        Self { newton_iterations: r.iterations, linear_iterations: r.linear_iterations }
     }
 }

@@ -84,18 +84,11 @@ impl ConsistentMass {
         if guard.0.as_deref() != Some(held) {
             let mut m = self.matrix.clone();
             m.hold(held);
-            guard
-                .1
-                .factor(&m)
-                .expect("a mass matrix is positive definite");
+            guard.1.factor(&m).expect("a mass matrix is positive definite");
             guard.0 = Some(held.to_vec());
         }
         // M_ff v_f = p_f − M_fh v_h.
-        let held_part: Vec<f64> = v
-            .iter()
-            .zip(held)
-            .map(|(v, h)| if *h { *v } else { 0.0 })
-            .collect();
+        let held_part: Vec<f64> = v.iter().zip(held).map(|(v, h)| if *h { *v } else { 0.0 }).collect();
         let mut rhs = vec![0.0; p.len()];
         self.matrix.mul_vec(&held_part, &mut rhs);
         for i in 0..p.len() {

@@ -64,10 +64,7 @@ pub struct Options(BTreeMap<&'static str, Value>);
 
 impl Options {
     /// Checks what is given against what is declared. The error names the option and the remedy.
-    pub fn resolve(
-        specs: &'static [OptionSpec],
-        given: &[(String, Value)],
-    ) -> Result<Self, String> {
+    pub fn resolve(specs: &'static [OptionSpec], given: &[(String, Value)]) -> Result<Self, String> {
         let mut options: BTreeMap<&'static str, Value> = specs
             .iter()
             .map(|s| {
@@ -82,10 +79,7 @@ impl Options {
         for (name, value) in given {
             let Some(spec) = specs.iter().find(|s| s.name == name) else {
                 let known: Vec<&str> = specs.iter().map(|s| s.name).collect();
-                return Err(format!(
-                    "unknown option \"{name}\"; known: {}",
-                    known.join(", ")
-                ));
+                return Err(format!("unknown option \"{name}\"; known: {}", known.join(", ")));
             };
             let fits = match (spec.kind, value) {
                 (Kind::Number { min, max, .. }, Value::Number(x)) => min <= *x && *x <= max,

@@ -67,15 +67,8 @@ pub struct Checkpoint {
 impl<S: System> Simulation<S> {
     /// At time 0.
     pub fn new(system: S, integrator: Box<dyn Integrator>, state: State, step: f64) -> Self {
-        let mut simulation = Self {
-            system,
-            integrator,
-            state,
-            step,
-            index: 0,
-            ledger: Ledger::default(),
-            max_halvings: 10,
-        };
+        let mut simulation =
+            Self { system, integrator, state, step, index: 0, ledger: Ledger::default(), max_halvings: 10 };
         simulation.ledger.initial = simulation.total_energy();
         simulation
     }
@@ -83,10 +76,7 @@ impl<S: System> Simulation<S> {
     /// Kinetic energy and potential energy by kind, J.
     pub fn energies(&self) -> (f64, EnergyParts) {
         let kinetic = self.state.kinetic(&self.system);
-        (
-            kinetic,
-            self.system.energy_parts(self.state.t, &self.state.q),
-        )
+        (kinetic, self.system.energy_parts(self.state.t, &self.state.q))
     }
 
     /// Kinetic plus potential energy, J.
@@ -98,13 +88,16 @@ impl<S: System> Simulation<S> {
     /// One nominal step. Where the integrator fails, the step is cut in two, and again, up to
     /// `max_halvings` times; on failure everything is as it was before.
     pub fn advance(&mut self) -> Result<StepRecord, StepError> {
-        let before = (self.state.clone(), self.ledger, self.integrator.memory());
         let mut record = StepRecord::default();
-        if let Err(error) = self.part(self.step, 0, &mut record) {
-            (self.state, self.ledger) = (before.0, before.1);
-            self.integrator.reset();
-            self.integrator.remember(&before.2);
-            return Err(error);
+        if let Err(first) = self.part(self.step, &mut record) {
+            // Only now is a way back needed: a failed step leaves everything untouched.
+            let before = (self.state.clone(), self.ledger, self.integrator.memory());
+            if let Err(last) = self.halves(self.step, 1, first, &mut record) {
+                (self.state, self.ledger) = (before.0, before.1);
+                self.integrator.reset();
+                self.integrator.remember(&before.2);
+                return Err(last);
+            }
         }
         self.index += 1;
         // Not t += h: a million rounding errors would show in the output times.
@@ -112,28 +105,39 @@ impl<S: System> Simulation<S> {
         Ok(record)
     }
 
-    fn part(&mut self, h: f64, halvings: u32, record: &mut StepRecord) -> Result<(), StepError> {
+    /// Two halves of a step that failed because of `error`, themselves halved where they fail.
+    fn halves(
+        &mut self,
+        h: f64,
+        halvings: u32,
+        error: StepError,
+        record: &mut StepRecord,
+    ) -> Result<(), StepError> {
+        if halvings > self.max_halvings {
+            return Err(error);
+        }
+        for _ in 0..2 {
+            if let Err(error) = self.part(0.5 * h, record) {
+                self.halves(0.5 * h, halvings + 1, error, record)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, h: f64, record: &mut StepRecord) -> Result<(), StepError> {
         let accounting = self.system.has_load()
             || self.system.has_forces()
             || self.system.has_impulse()
             || self.system.held_moves();
         let before = accounting.then(|| self.state.clone());
-        match self.integrator.step(&self.system, &mut self.state, h) {
-            Ok(done) => {
-                record.parts += 1;
-                record.integrating.newton_iterations += done.newton_iterations;
-                record.integrating.linear_iterations += done.linear_iterations;
-                if let Some(before) = before {
-                    self.account(&before, h);
-                }
-                Ok(())
-            }
-            Err(_) if halvings < self.max_halvings => {
-                self.part(0.5 * h, halvings + 1, record)?;
-                self.part(0.5 * h, halvings + 1, record)
-            }
-            Err(error) => Err(error),
+        let done = self.integrator.step(&self.system, &mut self.state, h)?;
+        record.parts += 1;
+        record.integrating.newton_iterations += done.newton_iterations;
+        record.integrating.linear_iterations += done.linear_iterations;
+        if let Some(before) = before {
+            self.account(&before, h);
         }
+        Ok(())
     }
 
     /// Work of the step just done, by the midpoint rule (exact for `energy-momentum`).
@@ -155,9 +159,7 @@ impl<S: System> Simulation<S> {
             system.held(after.t, &mut held);
             let mut kick = vec![0.0; n];
             system.mass().solve(&held, &impulse, &mut kick);
-            let taken: f64 = (0..n)
-                .map(|i| impulse[i] * (after.v[i] - 0.5 * kick[i]))
-                .sum();
+            let taken: f64 = (0..n).map(|i| impulse[i] * (after.v[i] - 0.5 * kick[i])).sum();
             self.ledger.dissipated_physical -= taken;
         }
         if system.has_load() {
@@ -168,12 +170,7 @@ impl<S: System> Simulation<S> {
         if system.held_moves() {
             let mut held = vec![false; n];
             system.held(after.t, &mut held);
-            let q: Vec<f64> = after
-                .q
-                .iter()
-                .zip(&before.q)
-                .map(|(a, b)| 0.5 * (a + b))
-                .collect();
+            let q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
             let mut gradient = vec![0.0; n];
             system.gradient(middle, &q, &mut gradient);
             self.ledger.work_external += (0..n)

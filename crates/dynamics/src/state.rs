@@ -55,11 +55,7 @@ impl Sum {
     /// Adds x.
     pub fn add(&mut self, x: f64) {
         let t = self.sum + x;
-        self.carry += if self.sum.abs() >= x.abs() {
-            (self.sum - t) + x
-        } else {
-            (x - t) + self.sum
-        };
+        self.carry += if self.sum.abs() >= x.abs() { (self.sum - t) + x } else { (x - t) + self.sum };
         self.sum = t;
     }
 

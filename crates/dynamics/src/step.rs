@@ -50,9 +50,7 @@ impl StepError {
                 SolveError::NotFinite { dof: Some(dof) } | SolveError::Singular { dof } => {
                     vec![*dof]
                 }
-                SolveError::LineSearch { worst, .. } | SolveError::Iterations { worst, .. } => {
-                    worst.clone()
-                }
+                SolveError::LineSearch { worst, .. } | SolveError::Iterations { worst, .. } => worst.clone(),
                 _ => Vec::new(),
             },
             Self::NotFinite { dof, .. } => vec![*dof],
@@ -67,10 +65,9 @@ impl std::fmt::Display for StepError {
             Self::Solve { cause, t, h } => {
                 write!(f, "at t = {t:.6} s with a step of {h:.3e} s: {cause}")
             }
-            Self::Infeasible { t, h } => write!(
-                f,
-                "at t = {t:.6} s with a step of {h:.3e} s: the step inverts an element"
-            ),
+            Self::Infeasible { t, h } => {
+                write!(f, "at t = {t:.6} s with a step of {h:.3e} s: the step inverts an element")
+            }
             Self::NotFinite { t, h, .. } => write!(
                 f,
                 "at t = {t:.6} s with a step of {h:.3e} s: positions or momenta grew beyond all bounds"

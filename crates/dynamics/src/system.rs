@@ -35,11 +35,7 @@ pub trait System: Sync {
         let (w0, w1) = (self.energy(t, q0), self.energy(t, q1));
         let square: f64 = q0.iter().zip(q1).map(|(a, b)| (b - a) * (b - a)).sum();
         if square > 0.0 {
-            let along: f64 = g
-                .iter()
-                .zip(q0.iter().zip(q1))
-                .map(|(g, (a, b))| g * (b - a))
-                .sum();
+            let along: f64 = g.iter().zip(q0.iter().zip(q1)).map(|(g, (a, b))| g * (b - a)).sum();
             let lambda = (w1 - w0 - along) / square;
             for (g, (a, b)) in g.iter_mut().zip(q0.iter().zip(q1)) {
                 *g += lambda * (b - a);
@@ -97,10 +93,7 @@ pub trait System: Sync {
 
     /// Potential energy by kind, without the loads.
     fn energy_parts(&self, t: f64, q: &[f64]) -> EnergyParts {
-        EnergyParts {
-            other: self.energy(t, q),
-            ..EnergyParts::default()
-        }
+        EnergyParts { other: self.energy(t, q), ..EnergyParts::default() }
     }
 }
 

@@ -31,31 +31,16 @@ fn tetrahedron(damping: f64) -> (Particles, State) {
     let springs = ends
         .iter()
         .enumerate()
-        .map(|(k, &ends)| Spring {
-            ends,
-            stiffness: 40.0 + 7.0 * k as f64,
-            length: 1.0,
-            damping,
-        })
+        .map(|(k, &ends)| Spring { ends, stiffness: 40.0 + 7.0 * k as f64, length: 1.0, damping })
         .collect();
     let system = Particles::new(&[1.0, 1.5, 0.8, 1.2], springs, 1.0);
-    let q = vec![
-        0.0, 0.1, 0.0, 1.1, 0.0, 0.05, 0.4, 0.95, 0.0, 0.55, 0.3, 0.9,
-    ];
-    let v = vec![
-        0.3, 0.2, -0.5, -0.1, 0.6, 0.1, 0.5, -0.4, 0.2, -0.6, -0.2, 0.1,
-    ];
+    let q = vec![0.0, 0.1, 0.0, 1.1, 0.0, 0.05, 0.4, 0.95, 0.0, 0.55, 0.3, 0.9];
+    let v = vec![0.3, 0.2, -0.5, -0.1, 0.6, 0.1, 0.5, -0.4, 0.2, -0.6, -0.2, 0.1];
     let state = State::new(&system, q, v);
     (system, state)
 }
 
-fn run(
-    system: &dyn System,
-    integrator: &mut dyn Integrator,
-    state: &State,
-    h: f64,
-    n: usize,
-) -> State {
+fn run(system: &dyn System, integrator: &mut dyn Integrator, state: &State, h: f64, n: usize) -> State {
     let mut state = state.clone();
     for _ in 0..n {
         integrator.step(system, &mut state, h).unwrap();
@@ -105,26 +90,16 @@ fn momenta_are_kept_as_claimed() {
             let (p1, l1) = end.momenta([0.0; 3]);
             // Relative to what moves at the end: explicit Euler has exploded by then.
             let scale = 1.0 + end.p.iter().map(|p| p.abs()).sum::<f64>();
-            let drift = |a: [f64; 3], b: [f64; 3]| {
-                (0..3).map(|k| (a[k] - b[k]).abs()).fold(0.0, f64::max) / scale
-            };
+            let drift =
+                |a: [f64; 3], b: [f64; 3]| (0..3).map(|k| (a[k] - b[k]).abs()).fold(0.0, f64::max) / scale;
             let (linear, angular) = (drift(p0, p1), drift(l0, l1));
             if claims.linear_momentum {
-                assert!(
-                    linear < 1e-11,
-                    "{name}: linear momentum drifts by {linear:e}"
-                );
+                assert!(linear < 1e-11, "{name}: linear momentum drifts by {linear:e}");
             }
             if claims.angular_momentum {
-                assert!(
-                    angular < 1e-10,
-                    "{name}: angular momentum drifts by {angular:e}"
-                );
+                assert!(angular < 1e-10, "{name}: angular momentum drifts by {angular:e}");
             } else {
-                assert!(
-                    angular > 1e-9,
-                    "{name} keeps angular momentum but does not claim it"
-                );
+                assert!(angular > 1e-9, "{name} keeps angular momentum but does not claim it");
             }
         }
     });
@@ -152,10 +127,7 @@ fn energy_is_kept_or_bounded_as_claimed() {
         } else if claims.symplectic {
             assert!(drift < 2e-3, "{name}: mean energy drifts by {drift:e}");
         } else {
-            assert!(
-                drift > 2e-3 || end > 2e-3,
-                "{name} keeps energy but does not claim it"
-            );
+            assert!(drift > 2e-3 || end > 2e-3, "{name} keeps energy but does not claim it");
         }
     });
 }
@@ -163,13 +135,7 @@ fn energy_is_kept_or_bounded_as_claimed() {
 /// P10: ‖JᵀΩJ − Ω‖ of ten steps, J by differences of tenth order.
 #[test]
 fn symplectic_as_claimed() {
-    const STENCIL: [f64; 5] = [
-        5.0 / 6.0,
-        -5.0 / 21.0,
-        5.0 / 84.0,
-        -5.0 / 504.0,
-        1.0 / 1260.0,
-    ];
+    const STENCIL: [f64; 5] = [5.0 / 6.0, -5.0 / 21.0, 5.0 / 84.0, -5.0 / 504.0, 1.0 / 1260.0];
     each(|name, make, claims| {
         let (system, state) = tetrahedron(0.0);
         let n = state.q.len();
@@ -218,10 +184,7 @@ fn symplectic_as_claimed() {
             let level = if claims.explicit { 1e-11 } else { 1e-10 };
             assert!(worst < level, "{name}: symplectic defect {worst:e}");
         } else {
-            assert!(
-                worst > 1e-7,
-                "{name} is symplectic ({worst:e}) but does not claim it"
-            );
+            assert!(worst > 1e-7, "{name} is symplectic ({worst:e}) but does not claim it");
         }
     });
 }
@@ -235,19 +198,11 @@ fn reversible_as_claimed() {
             *x = -*x;
         }
         let back = run(&system, make().as_mut(), &end, 0.01, 500);
-        let error = back
-            .q
-            .iter()
-            .zip(&state.q)
-            .map(|(a, b)| (a - b).abs())
-            .fold(0.0, f64::max);
+        let error = back.q.iter().zip(&state.q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         if claims.reversible {
             assert!(error < 1e-10, "{name}: reversal misses by {error:e}");
         } else {
-            assert!(
-                error > 1e-8,
-                "{name} is reversible ({error:e}) but does not claim it"
-            );
+            assert!(error > 1e-8, "{name} is reversible ({error:e}) but does not claim it");
         }
     });
 }
@@ -255,36 +210,17 @@ fn reversible_as_claimed() {
 /// P11: the midpoint rule conserves any quadratic energy.
 #[test]
 fn midpoint_conserves_quadratic_energy() {
-    let spring = |a, b, k| Spring {
-        ends: [a, b],
-        stiffness: k,
-        length: 0.0,
-        damping: 0.0,
-    };
-    let system = Particles::new(
-        &[1.0, 2.0, 0.5],
-        vec![spring(0, 1, 30.0), spring(1, 2, 50.0)],
-        1.0,
-    );
+    let spring = |a, b, k| Spring { ends: [a, b], stiffness: k, length: 0.0, damping: 0.0 };
+    let system = Particles::new(&[1.0, 2.0, 0.5], vec![spring(0, 1, 30.0), spring(1, 2, 50.0)], 1.0);
     let q = vec![0.0, 0.0, 0.0, 1.0, 0.2, 0.0, 1.5, 1.0, 0.3];
-    let state = State::new(
-        &system,
-        q,
-        vec![0.1, 0.0, 0.4, -0.2, 0.3, 0.0, 0.6, -1.2, -0.8],
-    );
+    let state = State::new(&system, q, vec![0.1, 0.0, 0.4, -0.2, 0.3, 0.0, 0.6, -1.2, -0.8]);
     let entry = lilyan_dynamics::integrators::find("variational").unwrap();
-    let mut integrator = entry
-        .create(&[("tolerance".into(), Value::Number(1e-15))])
-        .unwrap();
+    let mut integrator = entry.create(&[("tolerance".into(), Value::Number(1e-15))]).unwrap();
     let energy = |s: &State| s.kinetic(&system) + system.energy(0.0, &s.q);
     let (start, (p0, l0)) = (energy(&state), state.momenta([0.0; 3]));
     let end = run(&system, integrator.as_mut(), &state, 0.05, 100_000);
     let (p1, l1) = end.momenta([0.0; 3]);
-    assert!(
-        (energy(&end) - start).abs() < 1e-12 * start,
-        "{:e}",
-        energy(&end) / start - 1.0
-    );
+    assert!((energy(&end) - start).abs() < 1e-12 * start, "{:e}", energy(&end) / start - 1.0);
     for k in 0..3 {
         assert!((p1[k] - p0[k]).abs() < 1e-12, "P{k} {:e}", p1[k] - p0[k]);
         assert!((l1[k] - l0[k]).abs() < 1e-12, "L{k} {:e}", l1[k] - l0[k]);
@@ -294,30 +230,18 @@ fn midpoint_conserves_quadratic_energy() {
 /// The measured response is the textbook one.
 #[test]
 fn analysis_agrees_with_closed_forms() {
-    let make = |name: &str| {
-        lilyan_dynamics::integrators::find(name)
-            .unwrap()
-            .create(&[])
-            .unwrap()
-    };
+    let make = |name: &str| lilyan_dynamics::integrators::find(name).unwrap().create(&[]).unwrap();
     let growth = |name: &str, angle: f64| response(make(name).as_mut(), angle).unwrap().growth;
     let x: f64 = 0.7;
     assert!((growth("backward-euler", x) - 1.0 / (1.0 + x * x).sqrt()).abs() < 1e-12);
     assert!((growth("semi-implicit", x) - 1.0 / (1.0 + x * x).sqrt()).abs() < 1e-12);
     assert!((growth("explicit-euler", x) - (1.0 + x * x).sqrt()).abs() < 1e-12);
     assert!((growth("variational", x) - 1.0).abs() < 1e-12);
-    assert!(
-        matches!(stability(make("verlet").as_mut()), Stability::Below(l) if (l - 2.0).abs() < 1e-2)
-    );
-    assert!(
-        matches!(stability(make("rk4").as_mut()), Stability::Below(l) if (l - 8f64.sqrt()).abs() < 1e-3)
-    );
+    assert!(matches!(stability(make("verlet").as_mut()), Stability::Below(l) if (l - 2.0).abs() < 1e-2));
+    assert!(matches!(stability(make("rk4").as_mut()), Stability::Below(l) if (l - 8f64.sqrt()).abs() < 1e-3));
     assert_eq!(stability(make("explicit-euler").as_mut()), Stability::Never);
     assert_eq!(stability(make("variational").as_mut()), Stability::Always);
-    assert_eq!(
-        stability(make("backward-euler").as_mut()),
-        Stability::Always
-    );
+    assert_eq!(stability(make("backward-euler").as_mut()), Stability::Always);
 }
 
 /// [kharevych2006] Fig. 1: explicit Euler gains, backward Euler loses, the symplectic one keeps.
@@ -327,10 +251,7 @@ fn pendulum_shows_who_keeps_energy() {
     let state = State::new(&system, vec![1.0, 0.0, 0.0], vec![0.0; 3]);
     let energy = |s: &State| s.kinetic(&system) + system.energy(0.0, &s.q);
     let ratio = |name: &str| {
-        let mut integrator = lilyan_dynamics::integrators::find(name)
-            .unwrap()
-            .create(&[])
-            .unwrap();
+        let mut integrator = lilyan_dynamics::integrators::find(name).unwrap().create(&[]).unwrap();
         energy(&run(&system, integrator.as_mut(), &state, 0.01, 2000)) / energy(&state)
     };
     assert!(ratio("explicit-euler") > 2.0);
@@ -347,11 +268,7 @@ fn failure_leaves_the_state_alone() {
         let mut state = State::new(&system, vec![f64::MAX, 0.0, 0.0], vec![f64::MAX, 0.0, 0.0]);
         let before = state.clone();
         let mut integrator = entry.create(&[]).unwrap();
-        assert!(
-            integrator.step(&system, &mut state, 10.0).is_err(),
-            "{}",
-            entry.name
-        );
+        assert!(integrator.step(&system, &mut state, 10.0).is_err(), "{}", entry.name);
         assert_eq!(state, before, "{}", entry.name);
     }
 }
@@ -359,18 +276,12 @@ fn failure_leaves_the_state_alone() {
 #[test]
 fn bad_options_are_refused_with_the_remedy() {
     for entry in CATALOGUE {
-        let wrong = entry
-            .create(&[("colour".into(), Value::Flag(true))])
-            .err()
-            .unwrap();
+        let wrong = entry.create(&[("colour".into(), Value::Flag(true))]).err().unwrap();
         assert!(wrong.contains("colour"), "{wrong}");
         for option in entry.options {
             let wrong = entry.create(&[(option.name.into(), Value::Word("nonsense".into()))]);
             let message = wrong.err().unwrap();
-            assert!(
-                message.contains(option.name) && message.contains("must be"),
-                "{message}"
-            );
+            assert!(message.contains(option.name) && message.contains("must be"), "{message}");
         }
     }
 }

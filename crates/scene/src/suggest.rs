@@ -1,11 +1,6 @@
 //! The nearest known name to a misspelt one.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 /// Words that people write for a name of the scene file, and that name.
 const SYNONYMS: &[(&str, &str)] = &[
@@ -119,9 +114,13 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     best.map(|(_, candidate)| candidate)
 }
 
-/// `; did you mean "step"?`, or nothing when no known name is near.
+/// What joins a complaint about a name to what is known instead: `; did you mean "step"? ` if a known name is
+/// near, otherwise `; `.
 pub fn did_you_mean<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> String {
-    nearest(name, known).map_or_else(String::new, |near| format!("; did you mean {near:?}?"))
+    match nearest(name, known) {
+        Some(near) => format!("; did you mean {near:?}? "),
+        None => "; ".to_owned(),
+    }
 }
 
 /// A name or text from a file, safe to print: quoted, control characters escaped, cut at 60 characters.
@@ -130,4 +129,22 @@ pub fn quoted(text: &str) -> String {
         Some((cut, _)) => format!("{:?}…", text.get(..cut).unwrap_or_default()),
         None => format!("{text:?}"),
     }
+}
+
+/// Names with commas between; of many, the first 30 and how many more there are.
+pub fn list<'k>(names: impl IntoIterator<Item = &'k str>) -> String {
+    let mut names = names.into_iter();
+    let mut shown: Vec<String> = names.by_ref().take(30).map(str::to_owned).collect();
+    match names.count() {
+        0 => {}
+        more => shown.push(format!("… and {more} more")),
+    }
+    shown.join(", ")
+}
+
+/// `there is no region "botom"; did you mean "bottom"? known: bottom, top`.
+pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
+    let list = if known.is_empty() { "none".to_string() } else { known.join(", ") };
+    let hint = did_you_mean(name, known.iter().copied());
+    format!("there is no {kind} {}{hint}; known: {list}", quoted(name))
 }

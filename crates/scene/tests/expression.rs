@@ -96,10 +96,7 @@ fn known_values() {
     for (source, expected) in cases {
         let found = value(source);
         let near = (found - expected).abs() <= 1e-15 * expected.abs();
-        assert!(
-            near || found == *expected,
-            "{source} = {found}, not {expected}"
-        );
+        assert!(near || found == *expected, "{source} = {found}, not {expected}");
     }
     assert!(value("0/0").is_nan());
     assert!(value("min(0/0, 1)").is_nan() && value("max(1, 0/0)").is_nan());
@@ -108,16 +105,10 @@ fn known_values() {
 #[test]
 fn constants_and_dependence() {
     let parse = |source| Expression::parse(source, VARIABLES).expect(source);
-    assert_eq!(
-        parse("2*pi > 6 ? clamp(9, 0, 4) : -1").constant(),
-        Some(4.0)
-    );
+    assert_eq!(parse("2*pi > 6 ? clamp(9, 0, 4) : -1").constant(), Some(4.0));
     assert_eq!(parse("2*x").constant(), None);
     assert!(parse("x + sin(t)").depends_on(2) && !parse("x + sin(t)").depends_on(1));
-    assert!(
-        parse("x + t").eval(&[1.0]).is_nan(),
-        "a missing variable must be noticed"
-    );
+    assert!(parse("x + t").eval(&[1.0]).is_nan(), "a missing variable must be noticed");
 }
 
 #[test]
@@ -228,46 +219,22 @@ fn random_formula(random: &mut Random, depth: usize) -> Twin {
     let (sa, a) = random_formula(random, depth - 1);
     let (sb, b) = random_formula(random, depth - 1);
     match random.below(14) {
-        0 => (
-            format!("{sa}+({sb})"),
-            Box::new(move |x, y, t| a(x, y, t) + b(x, y, t)),
-        ),
-        1 => (
-            format!("({sa})-({sb})"),
-            Box::new(move |x, y, t| a(x, y, t) - b(x, y, t)),
-        ),
-        2 => (
-            format!("({sa})*({sb})"),
-            Box::new(move |x, y, t| a(x, y, t) * b(x, y, t)),
-        ),
+        0 => (format!("{sa}+({sb})"), Box::new(move |x, y, t| a(x, y, t) + b(x, y, t))),
+        1 => (format!("({sa})-({sb})"), Box::new(move |x, y, t| a(x, y, t) - b(x, y, t))),
+        2 => (format!("({sa})*({sb})"), Box::new(move |x, y, t| a(x, y, t) * b(x, y, t))),
         3 => (
             format!("({sa})/(2+({sb})^2)"),
             Box::new(move |x, y, t| a(x, y, t) / (2.0 + b(x, y, t) * b(x, y, t))),
         ),
-        4 => (
-            format!("sin({sa})"),
-            Box::new(move |x, y, t| a(x, y, t).sin()),
-        ),
-        5 => (
-            format!("tanh ( {sa} )"),
-            Box::new(move |x, y, t| a(x, y, t).tanh()),
-        ),
+        4 => (format!("sin({sa})"), Box::new(move |x, y, t| a(x, y, t).sin())),
+        5 => (format!("tanh ( {sa} )"), Box::new(move |x, y, t| a(x, y, t).tanh())),
         6 => (
             format!("atan2({sa}, 3+abs({sb}))"),
             Box::new(move |x, y, t| a(x, y, t).atan2(3.0 + b(x, y, t).abs())),
         ),
-        7 => (
-            format!("sqrt(1+({sa})^2)"),
-            Box::new(move |x, y, t| (1.0 + a(x, y, t).powi(2)).sqrt()),
-        ),
-        8 => (
-            format!("exp(-abs({sa}))"),
-            Box::new(move |x, y, t| (-a(x, y, t).abs()).exp()),
-        ),
-        9 => (
-            format!("ln(1+hypot({sa},1))"),
-            Box::new(move |x, y, t| (1.0 + a(x, y, t).hypot(1.0)).ln()),
-        ),
+        7 => (format!("sqrt(1+({sa})^2)"), Box::new(move |x, y, t| (1.0 + a(x, y, t).powi(2)).sqrt())),
+        8 => (format!("exp(-abs({sa}))"), Box::new(move |x, y, t| (-a(x, y, t).abs()).exp())),
+        9 => (format!("ln(1+hypot({sa},1))"), Box::new(move |x, y, t| (1.0 + a(x, y, t).hypot(1.0)).ln())),
         10 => (
             format!("(1.5+cos({sa}))^sin({sb})"),
             Box::new(move |x, y, t| (1.5 + a(x, y, t).cos()).powf(b(x, y, t).sin())),
@@ -297,11 +264,7 @@ fn random_formulas_agree_with_closures_and_their_derivatives_with_differences() 
             assert!(source.len() > MAX_LENGTH, "{source}");
             continue;
         };
-        let at = [
-            random.unit() * 3.0 - 1.0,
-            random.unit() * 3.0 - 1.0,
-            random.unit() * 3.0,
-        ];
+        let at = [random.unit() * 3.0 - 1.0, random.unit() * 3.0 - 1.0, random.unit() * 3.0];
         let [x, y, t] = at;
         let (found, expected) = (formula.eval(&at), closure(x, y, t));
         assert!(
@@ -310,20 +273,15 @@ fn random_formulas_agree_with_closures_and_their_derivatives_with_differences() 
         );
         for wrt in 0..3 {
             let (v, slope) = formula.eval_dual(&at, wrt);
-            assert_eq!(
-                v.to_bits(),
-                found.to_bits(),
-                "the value must not depend on how it is asked"
-            );
+            assert_eq!(v.to_bits(), found.to_bits(), "the value must not depend on how it is asked");
             let along = |h: f64| {
                 let mut p = at;
                 p[wrt] += h;
                 formula.eval(&p)
             };
             // Five-point differences at two widths: where they disagree, a kink or cancellation is near.
-            let five = |h: f64| {
-                (8.0 * (along(h) - along(-h)) - (along(2.0 * h) - along(-2.0 * h))) / (12.0 * h)
-            };
+            let five =
+                |h: f64| (8.0 * (along(h) - along(-h)) - (along(2.0 * h) - along(-2.0 * h))) / (12.0 * h);
             let (coarse, fine) = (five(2e-3), five(1e-3));
             let scale = 1.0 + slope.abs();
             if (coarse - fine).abs() < 1e-8 * scale {
@@ -335,10 +293,7 @@ fn random_formulas_agree_with_closures_and_their_derivatives_with_differences() 
             }
         }
     }
-    assert!(
-        compared > 900,
-        "only {compared} derivatives were comparable"
-    );
+    assert!(compared > 900, "only {compared} derivatives were comparable");
 }
 
 #[test]
@@ -409,17 +364,16 @@ fn derivative_of_every_function() {
 #[test]
 fn random_text_never_panics() {
     const PIECES: &[&str] = &[
-        "1", "2.5", "1e", "e", "x", "y", "t", "sin", "max", "clamp", "step", "(", ")", ",", "+",
-        "-", "*", "/", "^", "<", "<=", "==", "=", "!", "!=", "&&", "&", "||", "?", ":", " ", ".",
-        "é", "\0", "\n", "1e308*10", "%", "[", "zz", "1e-400", "٣",
+        "1", "2.5", "1e", "e", "x", "y", "t", "sin", "max", "clamp", "step", "(", ")", ",", "+", "-", "*",
+        "/", "^", "<", "<=", "==", "=", "!", "!=", "&&", "&", "||", "?", ":", " ", ".", "é", "\0", "\n",
+        "1e308*10", "%", "[", "zz", "1e-400", "٣",
     ];
     let mut random = Random(11);
     let mut good = 0;
     for _ in 0..20_000 {
-        let length = 1 + random.below(if random.below(20) == 0 { 300 } else { 12 });
-        let source: String = (0..length)
-            .map(|_| PIECES[random.below(PIECES.len())])
-            .collect();
+        let longest = if random.below(20) == 0 { 300 } else { 12 };
+        let length = 1 + random.below(longest);
+        let source: String = (0..length).map(|_| PIECES[random.below(PIECES.len())]).collect();
         let start = Instant::now();
         if let Ok(formula) = Expression::parse(&source, VARIABLES) {
             good += 1;
@@ -428,8 +382,5 @@ fn random_text_never_panics() {
         }
         assert!(start.elapsed().as_secs() < 1);
     }
-    assert!(
-        good > 200,
-        "the pieces should sometimes make a formula, not {good} times"
-    );
+    assert!(good > 200, "the pieces should sometimes make a formula, not {good} times");
 }

@@ -1,7 +1,7 @@
 //! Fills a closed surface with tets: an .obj in, a Medit .mesh out.
 //!
 //! ```text
-//! cargo run --release -p lilyan-solid --example fill_surface -- spot.obj scenes/spot.mesh 5000 1.0
+//! cargo run --release -p lilyan-solid --example fill_surface -- spot.obj scenes/spot.mesh 6000 1.0
 //! ```
 //!
 //! The arguments are the surface, the mesh to write, about how many tets, and the length in metres
@@ -9,12 +9,12 @@
 //! point at y = 0, centred over the origin. `scenes/spot.mesh` was made by the line above from
 //! Keenan Crane's "spot" (public domain).
 //!
-//! The way: parse → scale → [`tetrahedralize`] → look at the quality → write. Everything but the
+//! The way: parse → scale → [`tetrahedralize_with`] → look at the quality → write. Everything but the
 //! parsing and the writing is library; the `lilyan` program does the same for any scene whose mesh
 //! is a surface.
 
 use lilyan_solid::mesh::{TetMesh, TriMesh};
-use lilyan_solid::meshing::{Resolution, tetrahedralize};
+use lilyan_solid::meshing::{Options, Resolution, tetrahedralize_with};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -31,8 +31,7 @@ fn parse_obj(text: &str) -> Option<TriMesh> {
                 // Vertex numbers from 1, each perhaps with /texture/normal behind.
                 let corner = |w: &str| w.split('/').next()?.parse::<u32>().ok()?.checked_sub(1);
                 let v: Vec<u32> = words.map(corner).collect::<Option<_>>()?;
-                mesh.triangles
-                    .extend((2..v.len()).map(|k| [v[0], v[k - 1], v[k]]));
+                mesh.triangles.extend((2..v.len()).map(|k| [v[0], v[k - 1], v[k]]));
             }
             _ => {}
         }
@@ -63,12 +62,8 @@ fn run(args: &[String]) -> Result<(), String> {
     };
     let text = std::fs::read_to_string(input).map_err(|e| format!("{input}: {e}"))?;
     let mut surface = parse_obj(&text).ok_or(format!("{input}: not an .obj that I can read"))?;
-    let tets: usize = tets
-        .parse()
-        .map_err(|_| format!("{tets}: not a number of tets"))?;
-    let length: f64 = length
-        .parse()
-        .map_err(|_| format!("{length}: not a length"))?;
+    let tets: usize = tets.parse().map_err(|_| format!("{tets}: not a number of tets"))?;
+    let length: f64 = length.parse().map_err(|_| format!("{length}: not a length"))?;
 
     let [lo, hi] = surface.bounds().ok_or(format!("{input}: no vertices"))?;
     let longest = (0..3).map(|i| hi[i] - lo[i]).fold(0.0, f64::max);
@@ -78,24 +73,19 @@ fn run(args: &[String]) -> Result<(), String> {
         *p = [0, 1, 2].map(|i| scale * (p[i] - foot[i]));
     }
 
-    let filled = tetrahedralize(&surface, Resolution::Tets(tets)).map_err(|e| e.to_string())?;
+    let options = Options { adapt: 10.0, ..Options::new(Resolution::Tets(tets)) };
+    let filled = tetrahedralize_with(&surface, &options).map_err(|e| e.to_string())?;
     for note in &filled.notes {
         println!("note: {note}");
     }
     let q = filled.mesh.quality();
-    println!(
-        "{} vertices, {} tets, {} piece(s)",
-        q.vertices, q.tets, q.components
-    );
+    println!("{} vertices, {} tets, {} piece(s)", q.vertices, q.tets, q.components);
     println!(
         "volume {:.5} m³, {:+.2} % against the surface",
         q.volume,
         100.0 * (q.volume / surface.signed_volume() - 1.0)
     );
-    println!(
-        "dihedral angles {:.1}° … {:.1}°",
-        q.min_dihedral, q.max_dihedral
-    );
+    println!("dihedral angles {:.1}° … {:.1}°", q.min_dihedral, q.max_dihedral);
     println!(
         "edges {:.4} … {:.4} m, mean {:.4} m, smallest height {:.4} m",
         q.shortest_edge, q.longest_edge, q.mean_edge, q.smallest_height

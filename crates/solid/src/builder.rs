@@ -6,7 +6,9 @@ use crate::elements::{Constants, Tets};
 use crate::materials::{Given, Material};
 use crate::mesh::TetMesh;
 use crate::model::{Body, Load, Model, ModelParts, Pin};
-use crate::potentials::{Elastic, Gravity, Monopole, Obstacle, Potential, Shape};
+use crate::potentials::{
+    ContactSurface, Elastic, Gravity, Monopole, Obstacle, Potential, Shape, SurfaceContact,
+};
 use std::sync::Arc;
 
 /// A damping model with its constants.
@@ -45,8 +47,8 @@ pub struct BodyInput {
     pub given: Vec<Given>,
     /// Density, kg/m³: one for all tets or one for each.
     pub rho: Vec<f64>,
-    /// Damping.
-    pub damping: Option<DampingSpec>,
+    /// Damping; several add up.
+    pub damping: Vec<DampingSpec>,
     /// Consistent instead of lumped mass (for all bodies if for one).
     pub consistent_mass: bool,
     /// Positions at the start; the rest shape if absent.
@@ -55,24 +57,32 @@ pub struct BodyInput {
 
 impl BodyInput {
     /// A homogeneous body at rest.
-    pub fn new(
-        name: &str,
-        mesh: TetMesh,
-        material: &'static dyn Material,
-        given: Given,
-        rho: f64,
-    ) -> Self {
+    pub fn new(name: &str, mesh: TetMesh, material: &'static dyn Material, given: Given, rho: f64) -> Self {
         Self {
             name: name.to_string(),
             mesh,
             material,
             given: vec![given],
             rho: vec![rho],
-            damping: None,
+            damping: Vec::new(),
             consistent_mass: false,
             start: None,
         }
     }
+}
+
+/// Contact to be made when all bodies are known.
+struct ContactSpec {
+    between: Between,
+    stiffness: f64,
+    thickness: f64,
+}
+
+enum Between {
+    /// Two bodies, or all pairs.
+    Bodies(Option<(usize, usize)>),
+    /// A body and itself, or each.
+    Itself(Option<usize>),
 }
 
 /// Collects bodies, then what acts on them, then builds.
@@ -89,6 +99,9 @@ pub struct ModelBuilder {
     gravity: Option<[f64; 3]>,
     monopole: Option<(f64, [f64; 3])>,
     obstacles: Vec<(Shape, f64)>,
+    /// Surface of each body.
+    surfaces: Vec<Arc<ContactSurface>>,
+    contacts: Vec<ContactSpec>,
     others: Vec<Box<dyn Potential>>,
     pins: Vec<Pin>,
     loads: Vec<Load>,
@@ -98,14 +111,13 @@ impl ModelBuilder {
     /// Adds a body; returns its global nodes. The error names the material constant at fault.
     pub fn body(&mut self, body: BodyInput) -> Result<std::ops::Range<usize>, String> {
         let first = self.node_masses.len();
-        let sets =
-            |each: &dyn Fn(&Given) -> Result<Vec<f64>, String>| -> Result<Constants, String> {
-                if let [one] = body.given.as_slice() {
-                    return Ok(Constants::uniform(each(one)?));
-                }
-                let all: Result<Vec<Vec<f64>>, String> = body.given.iter().map(each).collect();
-                Ok(Constants::per_tet(&all?))
-            };
+        let sets = |each: &dyn Fn(&Given) -> Result<Vec<f64>, String>| -> Result<Constants, String> {
+            if let [one] = body.given.as_slice() {
+                return Ok(Constants::uniform(each(one)?));
+            }
+            let all: Result<Vec<Vec<f64>>, String> = body.given.iter().map(each).collect();
+            Ok(Constants::per_tet(&all?))
+        };
         let tets = Tets::new(
             &body.mesh,
             first,
@@ -114,35 +126,21 @@ impl ModelBuilder {
             sets(&|g| Ok(vec![g.mu, g.lambda]))?,
         );
         let rho = |e: usize| {
-            if body.rho.len() == 1 {
-                body.rho[0]
-            } else {
-                body.rho[e]
-            }
+            if body.rho.len() == 1 { body.rho[0] } else { body.rho[e] }
         };
-        self.node_masses
-            .resize(first + body.mesh.vertices.len(), 0.0);
+        self.node_masses.resize(first + body.mesh.vertices.len(), 0.0);
         tets.add_lumped_mass(rho, &mut self.node_masses);
         self.densities.push((0..tets.len()).map(rho).collect());
         self.consistent |= body.consistent_mass;
-        self.start.extend(
-            body.start
-                .as_ref()
-                .unwrap_or(&body.mesh.vertices)
-                .iter()
-                .flatten(),
-        );
-        let areas = body.mesh.surface().nodal_areas(&body.mesh.vertices);
+        self.start.extend(body.start.as_ref().unwrap_or(&body.mesh.vertices).iter().flatten());
+        let outside = body.mesh.surface();
+        let areas = outside.nodal_areas(&body.mesh.vertices);
+        let outside = ContactSurface::new(&outside, &body.mesh.vertices, first);
+        self.surfaces.push(Arc::new(outside));
         let surface = areas.iter().enumerate().filter(|(_, area)| **area > 0.0);
-        self.surface
-            .extend(surface.map(|(n, area)| ((first + n) as u32, *area)));
-        if let Some(damping) = body.damping {
-            self.dampings.push((self.bodies.len(), damping));
-        }
-        self.bodies.push(Body {
-            name: body.name,
-            tets: Arc::new(tets),
-        });
+        self.surface.extend(surface.map(|(n, area)| ((first + n) as u32, *area)));
+        self.dampings.extend(body.damping.iter().map(|d| (self.bodies.len(), *d)));
+        self.bodies.push(Body { name: body.name, tets: Arc::new(tets) });
         Ok(first..self.node_masses.len())
     }
 
@@ -159,6 +157,62 @@ impl ModelBuilder {
     /// An obstacle with stiffness per area, Pa/m.
     pub fn obstacle(&mut self, shape: Shape, stiffness: f64) {
         self.obstacles.push((shape, stiffness));
+    }
+
+    /// Contact between two bodies (by their place in the order of adding), or between all pairs of
+    /// distinct bodies, later ones included. Stiffness per area in Pa/m; thickness (m) is the distance
+    /// at which surfaces begin to push. See [`SurfaceContact`]. The error names what is wrong.
+    pub fn contact_between(
+        &mut self,
+        bodies: Option<(usize, usize)>,
+        stiffness: f64,
+        thickness: f64,
+    ) -> Result<(), String> {
+        if let Some((a, b)) = bodies {
+            if a == b {
+                return Err(format!("contact between body {a} and itself: ask for self contact instead"));
+            }
+            self.check_body(a.max(b))?;
+        }
+        self.contact(Between::Bodies(bodies), stiffness, thickness)
+    }
+
+    /// Contact of a body with itself, or of each with itself, later ones included. Units as in
+    /// [`ModelBuilder::contact_between`].
+    pub fn contact_self(
+        &mut self,
+        body: Option<usize>,
+        stiffness: f64,
+        thickness: f64,
+    ) -> Result<(), String> {
+        if let Some(body) = body {
+            self.check_body(body)?;
+        }
+        self.contact(Between::Itself(body), stiffness, thickness)
+    }
+
+    fn check_body(&self, body: usize) -> Result<(), String> {
+        let known = self.bodies.len();
+        if body < known {
+            return Ok(());
+        }
+        Err(format!("contact of body {body}, but {known} bodies were added: they count from 0"))
+    }
+
+    fn contact(&mut self, between: Between, stiffness: f64, thickness: f64) -> Result<(), String> {
+        if !(stiffness > 0.0 && stiffness.is_finite()) {
+            return Err(format!("contact stiffness {stiffness} Pa/m must be a positive number"));
+        }
+        if !(thickness >= 0.0 && thickness.is_finite()) {
+            return Err(format!("contact thickness {thickness} m must be 0 or a positive number"));
+        }
+        self.contacts.push(ContactSpec { between, stiffness, thickness });
+        Ok(())
+    }
+
+    /// Surface of each body so far, with its triangles in global node numbers.
+    pub fn surfaces(&self) -> &[Arc<ContactSurface>] {
+        &self.surfaces
     }
 
     /// Any other potential.
@@ -199,24 +253,16 @@ impl ModelBuilder {
             potentials.push(Box::new(Elastic(body.tets.clone())));
         }
         if let Some(acceleration) = self.gravity {
-            potentials.push(Box::new(Gravity {
-                acceleration,
-                masses: node_masses.to_vec(),
-            }));
+            potentials.push(Box::new(Gravity { acceleration, masses: node_masses.to_vec() }));
         }
         if let Some((strength, at)) = self.monopole {
-            potentials.push(Box::new(Monopole {
-                strength,
-                at,
-                masses: node_masses.to_vec(),
-            }));
+            potentials.push(Box::new(Monopole { strength, at, masses: node_masses.to_vec() }));
         }
         for (shape, stiffness) in self.obstacles {
-            potentials.push(Box::new(Obstacle {
-                shape,
-                stiffness,
-                nodes: self.surface.clone(),
-            }));
+            potentials.push(Box::new(Obstacle { shape, stiffness, nodes: self.surface.clone() }));
+        }
+        for spec in &self.contacts {
+            potentials.push(Box::new(spec.build(&self.surfaces)));
         }
         potentials.extend(self.others);
         let dampings = self
@@ -226,17 +272,10 @@ impl ModelBuilder {
                 let tets = self.bodies[body].tets.clone();
                 match spec {
                     DampingSpec::Viscous { time } => Box::new(Viscous { tets, time }),
-                    DampingSpec::Kharevych { time, implicit } => Box::new(Kharevych {
-                        tets,
-                        time,
-                        implicit,
-                    }),
-                    DampingSpec::Rayleigh { alpha, beta } => Box::new(Rayleigh {
-                        tets,
-                        masses: node_masses.clone(),
-                        alpha,
-                        beta,
-                    }),
+                    DampingSpec::Kharevych { time, implicit } => Box::new(Kharevych { tets, time, implicit }),
+                    DampingSpec::Rayleigh { alpha, beta } => {
+                        Box::new(Rayleigh { tets, masses: node_masses.clone(), alpha, beta })
+                    }
                 }
             })
             .collect();
@@ -250,5 +289,24 @@ impl ModelBuilder {
             consistent: self.consistent.then_some(self.densities),
             start: self.start,
         })
+    }
+}
+
+impl ContactSpec {
+    fn build(&self, surfaces: &[Arc<ContactSurface>]) -> SurfaceContact {
+        let (k, thickness) = (self.stiffness, self.thickness);
+        match self.between {
+            Between::Bodies(Some((a, b))) => {
+                let two = vec![surfaces[a].clone(), surfaces[b].clone()];
+                SurfaceContact::between(two, &[(0, 1)], k, thickness)
+            }
+            Between::Bodies(None) => {
+                let pairs: Vec<(usize, usize)> =
+                    (0..surfaces.len()).flat_map(|j| (0..j).map(move |i| (i, j))).collect();
+                SurfaceContact::between(surfaces.to_vec(), &pairs, k, thickness)
+            }
+            Between::Itself(Some(body)) => SurfaceContact::within(vec![surfaces[body].clone()], k, thickness),
+            Between::Itself(None) => SurfaceContact::within(surfaces.to_vec(), k, thickness),
+        }
     }
 }

@@ -74,10 +74,7 @@ impl Model {
     pub fn new(parts: ModelParts) -> Self {
         let nodes = parts.node_masses.len();
         let cliques: Vec<[u32; 4]> = parts.bodies.iter().flat_map(|b| b.tets.cliques()).collect();
-        let pattern = Arc::new(BlockPattern::from_cliques(
-            nodes,
-            cliques.iter().map(|c| c.as_slice()),
-        ));
+        let pattern = Arc::new(BlockPattern::from_cliques(nodes, cliques.iter().map(|c| c.as_slice())));
         let mass = match &parts.consistent {
             None => Mass::Lumped(parts.node_masses.iter().flat_map(|m| [*m; 3]).collect()),
             Some(densities) => {
@@ -95,10 +92,7 @@ impl Model {
                 bounds[1][k] = bounds[1][k].max(x[k]);
             }
         }
-        let length = (0..3)
-            .map(|k| (bounds[1][k] - bounds[0][k]).powi(2))
-            .sum::<f64>()
-            .sqrt();
+        let length = (0..3).map(|k| (bounds[1][k] - bounds[0][k]).powi(2)).sum::<f64>().sqrt();
         Self {
             bodies: parts.bodies,
             potentials: parts.potentials,
@@ -188,9 +182,7 @@ impl System for Model {
             let mut load = vec![0.0; q.len()];
             self.load(t, &mut load);
             // Relative to the start: −f·x would add a large constant to what is minimised.
-            energy -= (0..q.len())
-                .map(|i| load[i] * (q[i] - self.start[i]))
-                .sum::<f64>();
+            energy -= (0..q.len()).map(|i| load[i] * (q[i] - self.start[i])).sum::<f64>();
         }
         energy
     }
@@ -211,10 +203,7 @@ impl System for Model {
 
     fn discrete_gradient(&self, t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         g.fill(0.0);
-        let feasible = self
-            .potentials
-            .iter()
-            .all(|p| p.add_discrete_gradient(q0, q1, g));
+        let feasible = self.potentials.iter().all(|p| p.add_discrete_gradient(q0, q1, g));
         self.subtract_load(t, g);
         feasible && g.iter().all(|x| x.is_finite())
     }

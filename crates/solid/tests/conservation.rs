@@ -53,14 +53,8 @@ fn momenta_survive_millions_of_explicit_steps() {
             }
         }
         println!("{steps} steps, compensated {compensated}: ΔP {linear:.1e}, ΔL {angular:.1e}");
-        assert!(
-            linear <= level,
-            "compensated {compensated}: linear momentum drifts by {linear:e}"
-        );
-        assert!(
-            angular <= level,
-            "compensated {compensated}: angular momentum drifts by {angular:e}"
-        );
+        assert!(linear <= level, "compensated {compensated}: linear momentum drifts by {linear:e}");
+        assert!(angular <= level, "compensated {compensated}: angular momentum drifts by {angular:e}");
     }
 }
 
@@ -84,11 +78,7 @@ fn energies(material: &str, name: &str, h: f64, duration: f64, shadow: bool) -> 
     for step in 0..steps {
         method.step(&model, &mut state, h).unwrap();
         if step >= steps / 4 && step % 2 == 0 {
-            series.push(if shadow {
-                shadow_energy(&model, &state, h)
-            } else {
-                energy(&model, &state)
-            });
+            series.push(if shadow { shadow_energy(&model, &state, h) } else { energy(&model, &state) });
         }
     }
     series
@@ -122,13 +112,7 @@ fn energy_band_shrinks_with_the_order() {
     let (_, _, limit) = scene("stable-neo-hookean");
     for (shadow, expected, slack) in [(false, 4.0, 0.6), (true, 16.0, 3.0)] {
         let band = |share: f64| {
-            spread(&energies(
-                "stable-neo-hookean",
-                "verlet",
-                share * limit,
-                300.0 * limit,
-                shadow,
-            ))
+            spread(&energies("stable-neo-hookean", "verlet", share * limit, 300.0 * limit, shadow))
         };
         let bands = [band(0.2), band(0.1), band(0.05)];
         for pair in bands.windows(2) {
@@ -187,17 +171,11 @@ fn reversal_retraces_large_deformation() {
 fn early_stop_leaks_little() {
     let (model, start, limit) = scene("stable-neo-hookean");
     let leak = |multiple: f64, tolerance: f64, reinject: bool| {
-        let given = [
-            ("tolerance", Value::Number(tolerance)),
-            ("reinject", Value::Flag(reinject)),
-        ];
+        let given = [("tolerance", Value::Number(tolerance)), ("reinject", Value::Flag(reinject))];
         let mut method = with("variational", &given);
         let (mut state, mut work, mut angular) = (start.clone(), 0, 0f64);
         for _ in 0..500 {
-            work += method
-                .step(&model, &mut state, multiple * limit)
-                .unwrap()
-                .newton_iterations;
+            work += method.step(&model, &mut state, multiple * limit).unwrap().newton_iterations;
             angular = angular.max(momentum_drift(&start, &state).1);
         }
         (angular, work)
@@ -210,18 +188,12 @@ fn early_stop_leaks_little() {
                 "{multiple}×, tol {tolerance:.0e}: ΔL {with:.1e}, not carried on {without:.1e}, {work} iterations"
             );
             assert!(with <= 10.0 * tolerance && without <= 10.0 * tolerance);
-            assert!(
-                with <= 5.0 * without,
-                "carrying the residual on costs {with:e}/{without:e}"
-            );
+            assert!(with <= 5.0 * without, "carrying the residual on costs {with:e}/{without:e}");
         }
     }
     let (with, without) = (leak(0.5, 1e-12, true).0, leak(0.5, 1e-12, false).0);
     println!("converged: ΔL {with:.1e}, not carried on {without:.1e}");
-    assert!(
-        5.0 * with <= without,
-        "{with:e} with and {without:e} without the residual carried on"
-    );
+    assert!(5.0 * with <= without, "{with:e} with and {without:e} without the residual carried on");
 }
 
 /// Every integrator keeps the momenta it claims on a tumbling finite-element bar.
@@ -242,10 +214,7 @@ fn momenta_are_kept_as_claimed() {
         if claims.angular_momentum {
             assert!(angular < 1e-12, "{name}: angular momentum drifts by {angular:e}");
         } else {
-            assert!(
-                angular > 1e-9,
-                "{name} keeps angular momentum but does not claim it"
-            );
+            assert!(angular > 1e-9, "{name} keeps angular momentum but does not claim it");
         }
     });
 }

@@ -16,9 +16,7 @@ use std::f64::consts::TAU;
 fn specs(card: &Card, time: f64) -> Vec<DampingSpec> {
     match card.name {
         "viscous" => vec![DampingSpec::Viscous { time }],
-        "kharevych" => [true, false]
-            .map(|implicit| DampingSpec::Kharevych { time, implicit })
-            .to_vec(),
+        "kharevych" => [true, false].map(|implicit| DampingSpec::Kharevych { time, implicit }).to_vec(),
         "rayleigh" => vec![
             DampingSpec::Rayleigh { alpha: 0.0, beta: time },
             DampingSpec::Rayleigh { alpha: 0.8, beta: 0.0 },

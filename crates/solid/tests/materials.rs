@@ -4,19 +4,14 @@
 #![allow(non_snake_case)]
 
 use lilyan_solid::materials::{CATALOGUE, Given, Mat9, Material, find, second_piola_of_C};
-use lilyan_solid::math::{
-    Complex, LANES, Lanes, Mat3, Real, Svd, Vec3, eigen_symmetric, project_positive,
-};
+use lilyan_solid::math::{Complex, LANES, Lanes, Mat3, Real, Svd, Vec3, eigen_symmetric, project_positive};
 
 /// Numbers in [−1, 1), the same in every run.
 struct Random(u64);
 
 impl Random {
     fn number(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
@@ -34,13 +29,8 @@ impl Random {
     }
 }
 
-const REPEATED: [Vec3; 5] = [
-    [1.0, 1.0, 1.0],
-    [1.3, 0.7, 0.7],
-    [1.4, 1.4, 0.6],
-    [0.6, 0.6, 0.6],
-    [1.0 + 1e-9, 1.0, 1.0 - 1e-9],
-];
+const REPEATED: [Vec3; 5] =
+    [[1.0, 1.0, 1.0], [1.3, 0.7, 0.7], [1.4, 1.4, 0.6], [0.6, 0.6, 0.6], [1.0 + 1e-9, 1.0, 1.0 - 1e-9]];
 /// Away from σ₁ + σ₂ = 0, where the polar rotation is not differentiable.
 const INVERTED: [Vec3; 6] = [
     [1.5, 0.8, 0.0],
@@ -59,11 +49,7 @@ fn samples(material: &dyn Material) -> Vec<Mat3> {
         let sigma = [0, 1, 2].map(|_| 1.2 + 0.8 * random.number());
         out.push(random.turned(sigma));
     }
-    let inverted: &[Vec3] = if material.card().survives_inversion {
-        &INVERTED
-    } else {
-        &[]
-    };
+    let inverted: &[Vec3] = if material.card().survives_inversion { &INVERTED } else { &[] };
     for sigma in REPEATED.iter().chain(inverted) {
         out.push(Mat3::diagonal(*sigma));
         for _ in 0..4 {
@@ -115,12 +101,7 @@ fn cases() -> Vec<Case> {
         for (n, given) in all.into_iter().enumerate() {
             let name = format!("{} #{n}", material.card().name);
             let c = material.constants(&given).unwrap();
-            out.push(Case {
-                material,
-                name,
-                given,
-                c,
-            });
+            out.push(Case { material, name, given, c });
         }
     }
     out
@@ -192,10 +173,8 @@ fn p1_stress_is_the_derivative_of_the_energy() {
             for k in 0..9 {
                 let ih = 1e-30;
                 step.0[k / 3][k % 3] = m.energy_complex(c, &with_imaginary(&F, k, ih)).im / ih;
-                difference.0[k / 3][k % 3] = central(
-                    |h| m.energy(c, &with_step(&F, k, h)),
-                    |f, w| (0..4).map(|n| f[n] * w[n]).sum(),
-                );
+                difference.0[k / 3][k % 3] =
+                    central(|h| m.energy(c, &with_step(&F, k, h)), |f, w| (0..4).map(|n| f[n] * w[n]).sum());
             }
             if m.card().analytic {
                 let error = norm(&(step - P)) / scale;
@@ -256,31 +235,17 @@ fn p2_projection() {
             let (lambda, _) = eigen_symmetric(&projected);
             let most = lambda.iter().fold(0.0f64, |a, &b| a.max(b));
             let least = lambda.iter().fold(f64::INFINITY, |a, &b| a.min(b));
-            worst.see(
-                &case.name,
-                "P2 negative after projection",
-                1e-12,
-                -least / norm9(&K),
-            );
+            worst.see(&case.name, "P2 negative after projection", 1e-12, -least / norm9(&K));
             // The eigensystem against Jacobi's; where nothing is negative, against K itself.
             let unprojected = exact.iter().all(|&l| l >= 0.0);
             indefinite += usize::from(exact.iter().any(|&l| l < -1e-3 * most));
             let reference = if unprojected { K } else { project_positive(&K) };
             let error = norm9(&minus9(&projected, &reference)) / norm9(&K);
-            let what = if unprojected {
-                "P2 unchanged where positive"
-            } else {
-                "P2 projection"
-            };
+            let what = if unprojected { "P2 unchanged where positive" } else { "P2 projection" };
             worst.see(&case.name, what, 1e-12, error);
         }
         let ever = m.card().frame_indifferent;
-        assert_eq!(
-            indefinite > 0,
-            ever,
-            "{}: {indefinite} indefinite",
-            case.name
-        );
+        assert_eq!(indefinite > 0, ever, "{}: {indefinite} indefinite", case.name);
     }
     worst.report();
 }
@@ -306,20 +271,11 @@ fn p3_frame_indifference() {
                 let torque = torque.iter().map(|x| x * x).sum::<f64>().sqrt();
                 worst.see(&case.name, "P3 energy", 1e-13, change);
                 worst.see(&case.name, "P3 stress", 1e-13, error);
-                worst.see(
-                    &case.name,
-                    "P3 torque",
-                    1e-14,
-                    torque / (stiffness * norm(&F)),
-                );
+                worst.see(&case.name, "P3 torque", 1e-14, torque / (stiffness * norm(&F)));
             }
         }
         if !m.card().frame_indifferent {
-            assert!(
-                energy_change > 1e-3,
-                "{}: the card says otherwise",
-                case.name
-            );
+            assert!(energy_change > 1e-3, "{}: the card says otherwise", case.name);
         }
     }
     worst.report();
@@ -365,11 +321,7 @@ fn rest_state_and_small_strain() {
         let mut random = Random(9);
         for _ in 0..100 {
             let e = random.matrix().symmetric_part().scale(1e-7);
-            let turn = if m.card().frame_indifferent {
-                random.rotation()
-            } else {
-                one
-            };
+            let turn = if m.card().frame_indifferent { random.rotation() } else { one };
             let F = turn * (one + e);
             let quadratic = 0.5 * e.dot(&expected(&e));
             let error = (m.energy(c, &F) / quadratic - 1.0).abs();
@@ -446,8 +398,7 @@ fn lanes_give_the_bits_of_scalars() {
 fn functions_give_the_bits_of_scalars() {
     let mut random = Random(77);
     for _ in 0..10_000 {
-        let x: [f64; LANES] =
-            std::array::from_fn(|_| random.number() * 10f64.powf(300.0 * random.number()));
+        let x: [f64; LANES] = std::array::from_fn(|_| random.number() * 10f64.powf(300.0 * random.number()));
         let u = x.map(|x| 1.0 + x);
         let excess = Lanes::excess_over_ln(Lanes(x), Lanes(u));
         for l in 0..LANES {

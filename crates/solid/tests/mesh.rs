@@ -4,12 +4,7 @@ use lilyan_solid::mesh::{MeshError, NO_TET, TetMesh, TriMesh};
 use lilyan_solid::meshing::box_mesh;
 
 fn regular_tet() -> TetMesh {
-    let vertices = vec![
-        [1.0, 1.0, 1.0],
-        [1.0, -1.0, -1.0],
-        [-1.0, 1.0, -1.0],
-        [-1.0, -1.0, 1.0],
-    ];
+    let vertices = vec![[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]];
     TetMesh::new(vertices, vec![[0, 2, 1, 3]])
 }
 
@@ -19,28 +14,22 @@ fn close(a: f64, b: f64) -> bool {
 
 /// Numbers in [0, 1) that are the same on every machine.
 fn random(seed: &mut u64) -> f64 {
-    *seed = seed
-        .wrapping_mul(6364136223846793005)
-        .wrapping_add(1442695040888963407);
+    *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
     (*seed >> 11) as f64 / (1u64 << 53) as f64
 }
 
 #[test]
 fn kuhn_boxes() {
-    for (size, cells) in [
-        ([4.0, 1.0, 1.0], [16, 4, 4]),
-        ([1.0, 2.0, 3.0], [1, 1, 1]),
-        ([0.1, 7.0, 2.0], [3, 1, 5]),
-    ] {
+    for (size, cells) in
+        [([4.0, 1.0, 1.0], [16, 4, 4]), ([1.0, 2.0, 3.0], [1, 1, 1]), ([0.1, 7.0, 2.0], [3, 1, 5])]
+    {
         let m = box_mesh(size, cells).unwrap();
         let [nx, ny, nz] = cells;
         m.check().unwrap();
         assert_eq!(m.tets.len(), 6 * nx * ny * nz);
         assert_eq!(m.vertices.len(), (nx + 1) * (ny + 1) * (nz + 1));
         assert!(
-            m.signed_volumes()
-                .iter()
-                .all(|&v| close(v, size.iter().product::<f64>() / m.tets.len() as f64))
+            m.signed_volumes().iter().all(|&v| close(v, size.iter().product::<f64>() / m.tets.len() as f64))
         );
         let t = m.topology();
         assert!(t.is_manifold(), "{t:?}");
@@ -51,16 +40,10 @@ fn kuhn_boxes() {
         assert_eq!(m.vertices[1], [size[0] / nx as f64, 0.0, 0.0]);
         assert_eq!(m.vertices[nx + 1], [0.0, size[1] / ny as f64, 0.0]);
     }
-    assert_eq!(
-        box_mesh([4.0, 1.0, 1.0], [16, 4, 4]).unwrap().tets.len(),
-        24 * 4usize.pow(3)
-    );
+    assert_eq!(box_mesh([4.0, 1.0, 1.0], [16, 4, 4]).unwrap().tets.len(), 24 * 4usize.pow(3));
     // A Kuhn tet of a cube has dihedral angles of 45, 60 and 90 degrees.
     let q = box_mesh([1.0; 3], [2; 3]).unwrap().quality();
-    assert!(
-        (q.min_dihedral - 45.0).abs() < 1e-9 && (q.max_dihedral - 90.0).abs() < 1e-6,
-        "{q:?}"
-    );
+    assert!((q.min_dihedral - 45.0).abs() < 1e-9 && (q.max_dihedral - 90.0).abs() < 1e-6, "{q:?}");
 }
 
 #[test]
@@ -86,9 +69,7 @@ fn quality_of_a_regular_tet() {
     let angle = (1.0_f64 / 3.0).acos().to_degrees();
     assert!(close(q.volume, edge.powi(3) / (6.0 * 2.0_f64.sqrt())));
     assert!(close(q.min_dihedral, angle) && close(q.max_dihedral, angle));
-    assert!(
-        close(q.shortest_edge, edge) && close(q.longest_edge, edge) && close(q.mean_edge, edge)
-    );
+    assert!(close(q.shortest_edge, edge) && close(q.longest_edge, edge) && close(q.mean_edge, edge));
     assert!(close(q.smallest_height, edge * (2.0_f64 / 3.0).sqrt()));
     assert!(close(q.smallest_inradius, edge / 24.0_f64.sqrt()));
     assert!(close(q.volume_ratio, 1.0));
@@ -133,29 +114,9 @@ fn hostile_arrays_are_refused_by_number() {
     for (m, e) in [
         (TetMesh::default(), MeshError::Empty),
         (nan, MeshError::NotFinite { vertex: 2 }),
-        (
-            far,
-            MeshError::OutOfRange {
-                element: 0,
-                vertex: 4,
-                vertices: 4,
-            },
-        ),
-        (
-            twice,
-            MeshError::Repeated {
-                element: 0,
-                vertex: 2,
-            },
-        ),
-        (
-            long,
-            MeshError::Length {
-                name: "E".into(),
-                found: 2,
-                expected: 1,
-            },
-        ),
+        (far, MeshError::OutOfRange { element: 0, vertex: 4, vertices: 4 }),
+        (twice, MeshError::Repeated { element: 0, vertex: 2 }),
+        (long, MeshError::Length { name: "E".into(), found: 2, expected: 1 }),
     ] {
         assert_eq!(m.check(), Err(e.clone()));
         assert!(!e.to_string().is_empty());
@@ -174,10 +135,7 @@ fn surface_is_outward_and_its_areas_add_up() {
     let nodal = s.nodal_areas(&m.vertices);
     assert!(close(nodal.iter().sum(), 62.0));
     for v in 0..m.vertices.len() {
-        assert_eq!(
-            nodal[v] > 0.0,
-            s.vertices.binary_search(&(v as u32)).is_ok()
-        );
+        assert_eq!(nodal[v] > 0.0, s.vertices.binary_search(&(v as u32)).is_ok());
     }
     for (t, &tet) in s.triangles.iter().zip(&s.tets) {
         assert!(t.iter().all(|v| m.tets[tet as usize].contains(v)));
@@ -210,28 +168,18 @@ fn neighbours_are_mutual_and_graph_matches_edges() {
         }
     }
     let (offsets, tets) = m.vertex_tets();
-    assert_eq!(
-        (offsets.len(), tets.len()),
-        (m.vertices.len() + 1, 4 * m.tets.len())
-    );
+    assert_eq!((offsets.len(), tets.len()), (m.vertices.len() + 1, 4 * m.tets.len()));
 }
 
 #[test]
 fn pieces_and_pinches_are_found() {
     let one = box_mesh([1.0; 3], [1; 3]).unwrap();
-    let moved = |d: [f64; 3]| {
-        one.vertices
-            .iter()
-            .map(move |p| [p[0] + d[0], p[1] + d[1], p[2] + d[2]])
-    };
+    let moved = |d: [f64; 3]| one.vertices.iter().map(move |p| [p[0] + d[0], p[1] + d[1], p[2] + d[2]]);
     let mut two = one.clone();
     two.vertices.extend(moved([2.0, 0.0, 0.0]));
     two.tets.extend(one.tets.iter().map(|t| t.map(|v| v + 8)));
     let t = two.topology();
-    assert!(
-        t.is_manifold() && t.components == 2 && t.euler == 2,
-        "{t:?}"
-    );
+    assert!(t.is_manifold() && t.components == 2 && t.euler == 2, "{t:?}");
     // Two cubes that share one edge (x = y = 1): vertices 3 and 7 of the first are 0 and 4.
     let mut pinched = one.clone();
     pinched.vertices.extend(moved([1.0, 1.0, 0.0]));
@@ -268,14 +216,8 @@ fn reorder_is_a_permutation_and_keeps_everything() {
         *t = t.map(|v| shuffle[v as usize]);
     }
     m.tags = (0..m.tets.len() as i64).collect();
-    m.cell_data
-        .insert("E".into(), (0..m.tets.len()).map(|t| t as f64).collect());
-    m.vertex_sets.insert(
-        "end".into(),
-        (0..n as u32)
-            .filter(|&v| m.vertices[v as usize][0] == 0.0)
-            .collect(),
-    );
+    m.cell_data.insert("E".into(), (0..m.tets.len()).map(|t| t as f64).collect());
+    m.vertex_sets.insert("end".into(), (0..n as u32).filter(|&v| m.vertices[v as usize][0] == 0.0).collect());
     let spread = |m: &TetMesh| {
         let d = |t: &[u32; 4]| (t.iter().max().unwrap() - t.iter().min().unwrap()) as usize;
         m.tets.iter().map(d).sum::<usize>()
@@ -296,23 +238,11 @@ fn reorder_is_a_permutation_and_keeps_everything() {
         assert_eq!(m.corners(t), before.corners(o as usize));
         assert_eq!(m.tags[t], before.tags[o as usize]);
         assert_eq!(m.cell_data["E"][t], before.cell_data["E"][o as usize]);
-        assert_eq!(
-            m.tets[t],
-            before.tets[o as usize].map(|v| number[v as usize])
-        );
+        assert_eq!(m.tets[t], before.tets[o as usize].map(|v| number[v as usize]));
         assert_eq!(tet_number[o as usize], t as u32);
     }
-    assert!(
-        m.vertex_sets["end"]
-            .iter()
-            .all(|&v| m.vertices[v as usize][0] == 0.0)
-    );
-    assert!(
-        2 * spread(&m) < spread(&before),
-        "{} {}",
-        spread(&m),
-        spread(&before)
-    );
+    assert!(m.vertex_sets["end"].iter().all(|&v| m.vertices[v as usize][0] == 0.0));
+    assert!(2 * spread(&m) < spread(&before), "{} {}", spread(&m), spread(&before));
     let mut again = before.clone();
     assert_eq!((again.reorder(), &again), (p, &m));
 }
@@ -329,24 +259,15 @@ fn places_are_found() {
         if n % 4 == 1 {
             p = p.map(|x| (x * 4.0).round() / 4.0);
         }
-        let inside = [0.0, 0.0, 0.0]
-            .iter()
-            .zip([3.0, 1.0, 2.0])
-            .zip(p)
-            .all(|((lo, hi), x)| *lo <= x && x <= hi);
+        let inside =
+            [0.0, 0.0, 0.0].iter().zip([3.0, 1.0, 2.0]).zip(p).all(|((lo, hi), x)| *lo <= x && x <= hi);
         let at = locator.locate(p).unwrap();
-        let nearest = [
-            p[0].clamp(0.0, 3.0),
-            p[1].clamp(0.0, 1.0),
-            p[2].clamp(0.0, 2.0),
-        ];
+        let nearest = [p[0].clamp(0.0, 3.0), p[1].clamp(0.0, 1.0), p[2].clamp(0.0, 2.0)];
         let found = m.place(&at, &m.vertices);
         for i in 0..3 {
             assert!((found[i] - nearest[i]).abs() < 1e-9, "{p:?} {at:?}");
         }
-        assert!(
-            close(at.barycentric.iter().sum(), 1.0) && at.barycentric.iter().all(|&b| b > -1e-9)
-        );
+        assert!(close(at.barycentric.iter().sum(), 1.0) && at.barycentric.iter().all(|&b| b > -1e-9));
         assert_eq!(at.distance == 0.0, inside);
         if n % 100 < 4 {
             assert!((m.locate(p).unwrap().distance - at.distance).abs() < 1e-12);

@@ -42,11 +42,7 @@ impl BlockMatrix {
     /// The zero matrix of a pattern.
     pub fn zeros(pattern: Arc<BlockPattern>) -> BlockMatrix {
         let values = vec![[0.0; 9]; pattern.len()];
-        BlockMatrix {
-            pattern,
-            values,
-            extra: BTreeMap::new(),
-        }
+        BlockMatrix { pattern, values, extra: BTreeMap::new() }
     }
 
     /// Sets all values to zero and forgets the couplings outside the pattern.
@@ -86,21 +82,11 @@ impl BlockMatrix {
     /// If i or j is not a node.
     pub fn add_block(&mut self, i: usize, j: usize, block: &[f64; 9]) {
         let n = self.pattern.n();
-        assert!(
-            i < n && j < n,
-            "block ({i}, {j}) is outside a matrix of {n} nodes"
-        );
-        let (i, j, block) = if i < j {
-            (j, i, &transposed(block))
-        } else {
-            (i, j, block)
-        };
+        assert!(i < n && j < n, "block ({i}, {j}) is outside a matrix of {n} nodes");
+        let (i, j, block) = if i < j { (j, i, &transposed(block)) } else { (i, j, block) };
         match self.pattern.position(i, j) {
             Some(p) => add(&mut self.values[p], block),
-            None => add(
-                self.extra.entry((i as u32, j as u32)).or_insert([0.0; 9]),
-                block,
-            ),
+            None => add(self.extra.entry((i as u32, j as u32)).or_insert([0.0; 9]), block),
         }
     }
 
@@ -187,10 +173,7 @@ impl BlockMatrix {
 
     /// Whether every stored number is finite.
     pub fn is_finite(&self) -> bool {
-        self.values
-            .iter()
-            .chain(self.extra.values())
-            .all(|b| b.iter().all(|v| v.is_finite()))
+        self.values.iter().chain(self.extra.values()).all(|b| b.iter().all(|v| v.is_finite()))
     }
 
     /// The lower triangle, extras included, scalar by scalar.
@@ -199,21 +182,13 @@ impl BlockMatrix {
         for (j, column) in columns.iter_mut().enumerate() {
             let first = self.pattern.diagonal_position(j);
             column.extend(
-                self.pattern
-                    .column(j)
-                    .iter()
-                    .enumerate()
-                    .map(|(k, &i)| (i, &self.values[first + k])),
+                self.pattern.column(j).iter().enumerate().map(|(k, &i)| (i, &self.values[first + k])),
             );
         }
         for (&(i, j), block) in &self.extra {
             columns[j as usize].push((i, block));
         }
-        let mut out = ScalarLowerCsc {
-            col_ptr: vec![0],
-            rows: Vec::new(),
-            values: Vec::new(),
-        };
+        let mut out = ScalarLowerCsc { col_ptr: vec![0], rows: Vec::new(), values: Vec::new() };
         for (j, column) in columns.iter_mut().enumerate() {
             column.sort_unstable_by_key(|entry| entry.0);
             for c in 0..3 {

@@ -1,26 +1,19 @@
 //! Sparse Cholesky factorisation A = L Lᵀ with an analysis that is made once per pattern.
 //!
-//! faer's supernodal kernels (measured as fast as PARDISO, LINALG.md) behind an order of our own. The numbers are
+//! faer's supernodal kernels (measured as fast as PARDISO) behind an order of our own. The numbers are
 //! factorised in place: after the first factorisation of a pattern no memory is asked for. faer's kernels give the
 //! same bits sequentially and with rayon; the sequential ones are used, since two threads gained little.
 
+use crate::analysis::{Analysis, PARALLELISM};
 use crate::block::BlockMatrix;
-use crate::ordering::{Ordering, order_dofs};
-use crate::pattern::BlockPattern;
+use crate::ordering::Ordering;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::LltError;
-use faer::perm::PermRef;
-use faer::sparse::linalg::cholesky::{
-    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering,
-    factorize_symbolic_cholesky,
-};
-use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
-use faer::{Conj, MatMut, Par, Side};
+use faer::sparse::SparseColMatRef;
+use faer::sparse::linalg::cholesky::{LltRef, SymbolicCholeskyRaw};
+use faer::{Conj, MatMut, Side};
 use std::fmt;
 use std::sync::Arc;
-
-/// How the dense kernels are run; `Par::rayon(k)` gives the same bits.
-const PARALLELISM: Par = Par::Seq;
 
 /// A matrix that has no Cholesky factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,98 +36,6 @@ impl fmt::Display for NotPositiveDefinite {
 }
 
 impl std::error::Error for NotPositiveDefinite {}
-
-/// What depends on the pattern alone.
-struct Analysis {
-    /// The pattern as it was given, to recognise it again.
-    base: Arc<BlockPattern>,
-    /// `base` with the couplings beyond it that have been seen.
-    union: Arc<BlockPattern>,
-    /// The position in `union` of every block of `base`; empty if they are the same.
-    place: Vec<u32>,
-    /// `order[new] = old`, of dofs.
-    order: Vec<usize>,
-    matrix: SymbolicSparseColMat<usize>,
-    symbolic: SymbolicCholesky<usize>,
-    factor_memory: MemBuffer,
-}
-
-impl Analysis {
-    fn new(base: &Arc<BlockPattern>, couplings: &[(u32, u32)], ordering: Ordering) -> Analysis {
-        let (union, place) = if couplings.is_empty() {
-            (base.clone(), Vec::new())
-        } else {
-            let union = base.with_couplings(couplings);
-            let place = (0..base.n())
-                .flat_map(|j| base.column(j).iter().map(move |&i| (i as usize, j)))
-                .map(|(i, j)| union.position(i, j).expect("the union holds all of the base") as u32)
-                .collect();
-            (Arc::new(union), place)
-        };
-        let n = 3 * union.n();
-        let (mut col_ptr, mut rows) = (Vec::with_capacity(n + 1), Vec::with_capacity(9 * union.len() - n));
-        col_ptr.push(0);
-        for j in 0..union.n() {
-            for c in 0..3 {
-                rows.extend((c..3).map(|r| 3 * j + r));
-                rows.extend(union.column(j)[1..].iter().flat_map(|&i| (0..3).map(move |r| 3 * i as usize + r)));
-                col_ptr.push(rows.len());
-            }
-        }
-        let matrix = SymbolicSparseColMat::<usize>::new_checked(n, n, col_ptr, None, rows);
-        let order = order_dofs(&union, ordering);
-        let mut inverse = vec![0; n];
-        for (new, &old) in order.iter().enumerate() {
-            inverse[old] = new;
-        }
-        let custom = SymmetricOrdering::Custom(PermRef::new_checked(&order, &inverse, n));
-        let symbolic =
-            factorize_symbolic_cholesky(matrix.as_ref(), Side::Lower, custom, CholeskySymbolicParams::default())
-                .expect("the analysis of a factor fails only where memory ends");
-        let scratch = symbolic.factorize_numeric_llt_scratch::<f64>(PARALLELISM, Default::default());
-        let factor_memory = MemBuffer::new(scratch);
-        Analysis { base: base.clone(), union, place, order, matrix, symbolic, factor_memory }
-    }
-
-    /// Writes the lower triangle of `a` into the values of the scalar pattern.
-    fn fill(&self, a: &BlockMatrix, values: &mut [f64]) {
-        if !self.place.is_empty() {
-            values.fill(0.0);
-        }
-        let union = &self.union;
-        let mut put = |j: usize, p: usize, block: &[f64; 9]| {
-            let first = union.diagonal_position(j);
-            // Scalars before node j: 9 per block, but 6 per diagonal one.
-            let base = 9 * first - 3 * j;
-            let below = 3 * (union.diagonal_position(j + 1) - first - 1);
-            let column = [base, base + 3 + below, base + 5 + 2 * below];
-            if p == first {
-                for c in 0..3 {
-                    for r in c..3 {
-                        values[column[c] + r - c] = block[3 * r + c];
-                    }
-                }
-            } else {
-                let k = 3 * (p - first - 1);
-                for c in 0..3 {
-                    for r in 0..3 {
-                        values[column[c] + 3 - c + k + r] = block[3 * r + c];
-                    }
-                }
-            }
-        };
-        for j in 0..self.base.n() {
-            for p in self.base.diagonal_position(j)..self.base.diagonal_position(j + 1) {
-                let to = if self.place.is_empty() { p } else { self.place[p] as usize };
-                put(j, to, &a.values()[p]);
-            }
-        }
-        for (&(i, j), block) in a.extra() {
-            let p = union.position(i as usize, j as usize).expect("extra couplings are part of the analysis");
-            put(j as usize, p, block);
-        }
-    }
-}
 
 /// A Cholesky factorisation that can be renewed in place.
 ///
@@ -168,7 +69,8 @@ impl Cholesky {
 
     /// As [`new`](Self::new), with couplings (i, j) to be part of every analysis from the first.
     pub fn with_couplings(couplings: &[(u32, u32)]) -> Cholesky {
-        let mut seen: Vec<_> = couplings.iter().map(|&(i, j)| (i.max(j), i.min(j))).filter(|c| c.0 != c.1).collect();
+        let mut seen: Vec<_> =
+            couplings.iter().map(|&(i, j)| (i.max(j), i.min(j))).filter(|c| c.0 != c.1).collect();
         seen.sort_unstable_by_key(|&(i, j)| (j, i));
         seen.dedup();
         Cholesky { seen, ..Cholesky::default() }
@@ -197,7 +99,15 @@ impl Cholesky {
         let (symbolic, params) = (&analysis.symbolic, Default::default());
         self.factorizations += 1;
         symbolic
-            .factorize_numeric_llt(&mut self.factor, matrix, Side::Lower, Default::default(), PARALLELISM, stack, params)
+            .factorize_numeric_llt(
+                &mut self.factor,
+                matrix,
+                Side::Lower,
+                Default::default(),
+                PARALLELISM,
+                stack,
+                params,
+            )
             .map_err(|error| {
                 let LltError::NonPositivePivot { index } = error;
                 // faer 0.24 counts the pivots of its simplicial method from one, those of the supernodal from zero.

@@ -36,7 +36,8 @@ pub(crate) fn generalized_eigen(k: &Mat<f64>, m: &Mat<f64>) -> Option<(Vec<f64>,
     if d.iter().any(|&d| d.is_nan() || d <= 0.0) {
         return None;
     }
-    let root = Mat::from_fn(n, n, |i, j| (0..n).fold(0.0, |sum, l| sum + q[(i, l)] * q[(j, l)] / d[l].sqrt()));
+    let root =
+        Mat::from_fn(n, n, |i, j| (0..n).fold(0.0, |sum, l| sum + q[(i, l)] * q[(j, l)] / d[l].sqrt()));
     let (values, vectors) = symmetric_eigen(product(&product(&root, k), &root).as_ref())?;
     Some((values, product(&root, &vectors)))
 }

@@ -58,7 +58,9 @@ impl fmt::Display for EigenError {
                 dof / 3,
                 dof % 3
             ),
-            EigenError::NotConverged { residual } => write!(f, "modes not converged: relative residual {residual:e}"),
+            EigenError::NotConverged { residual } => {
+                write!(f, "modes not converged: relative residual {residual:e}")
+            }
         }
     }
 }
@@ -119,14 +121,15 @@ pub fn lowest_modes(
     lanczos(&mut pencil, basis, free, count, tolerance)
 }
 
-/// A tenth of the highest wanted eigenvalue, as a first look at the spectrum estimates it, if that is far above the
-/// present shift: seen from far below, rigid modes (θ = 1/σ) drown the others, which lose a factor λ/σ of their digits.
+/// A tenth of the highest wanted eigenvalue, as a first look at the spectrum estimates it, if the present shift is too
+/// low: then rigid modes (θ = 1/σ) drown the others, which lose a factor λ/σ of their digits. Without rigid modes
+/// nothing drowns, and another factorisation would be wasted.
 fn better_shift(theta: &[f64], shift: f64, count: usize, highest: f64) -> Option<f64> {
     let values = theta.iter().map(|theta| 1.0 / theta - shift);
     // Values this low may be rigid modes not yet found in full; then the next one above counts.
     let last = values.skip(count - 1).find(|&lambda| lambda > 1e-8 * highest)?;
-    let better = (0.1 * last).min(1e-2 * highest);
-    (better > 30.0 * shift).then_some(better)
+    // Four digits of sixteen can be spared.
+    ((last + shift) * theta[0] > 1e4).then_some((0.1 * last).min(1e-2 * highest))
 }
 
 /// Grows a basis until the `count` lowest modes have converged.
@@ -162,7 +165,7 @@ fn lanczos(
         worst = modes.residuals.iter().copied().fold(0.0, f64::max);
         let converged = modes.residuals.iter().zip(&rounding).all(|(&r, &floor)| r <= tolerance.max(floor));
         // A multiple eigenvalue may have more copies than a block has vectors (rigid modes of many bodies), and a
-        // Krylov space holds only so many. So modes are believed after a block of new random vectors, taken three
+        // Krylov space holds only so many. So modes are believed after a block of new random vectors, taken two
         // steps far, has found nothing above them.
         let repeated = passed.is_some_and(|(before, _)| sum - before <= 1e-9 * before);
         if converged && (repeated || complete) {
@@ -172,7 +175,7 @@ fn lanczos(
             return Err(EigenError::NotConverged { residual: worst });
         }
         if converged {
-            passed = Some((sum, step + 3));
+            passed = Some((sum, step + 2));
             basis.refresh(pencil);
         }
     }

@@ -15,7 +15,7 @@ pub struct KrylovReport {
     pub relative_residual: f64,
     /// Whether the tolerance was reached.
     pub converged: bool,
-    /// Whether a direction p with pᵀ A p ≤ 0 was met ([`cg`] only): A is not positive definite.
+    /// Whether a direction p with pᵀ A p ≤ 0, up to rounding, was met ([`cg`] only): A is not positive definite.
     pub negative_curvature: bool,
 }
 
@@ -183,9 +183,11 @@ pub fn cg(
             apply(&p, &mut ap);
             report.iterations += 1;
             let curvature = dot(&p, &ap);
-            // Also true of NaN: then there is nothing to go on with either.
-            if curvature.is_nan() || curvature <= 0.0 {
-                report.negative_curvature = curvature <= 0.0;
+            // For a definite A the cosine of p and A p is at least 2 / √(condition number) (Kantorovich): below 1e-10
+            // there is only rounding between p and the null space. With a NaN there is nothing to go on with either.
+            let flat = 1e-10 * norm(&p) * norm(&ap);
+            if curvature.is_nan() || curvature <= flat {
+                report.negative_curvature = curvature <= flat;
                 break;
             }
             let alpha = rz / curvature;

@@ -211,7 +211,9 @@ impl Basis {
                 pencil.product(a, w, p);
             }
             // K and M are symmetric; what rounding makes of that is averaged.
-            Mat::from_fn(count, count, |i, j| 0.5 * (dot(&smooth[i], &products[j]) + dot(&smooth[j], &products[i])))
+            Mat::from_fn(count, count, |i, j| {
+                0.5 * (dot(&smooth[i], &products[j]) + dot(&smooth[j], &products[i]))
+            })
         };
         let (stiffness, mass) = (project(pencil.K), project(pencil.M));
         let (values, coefficients) = generalized_eigen(&stiffness, &mass)?;

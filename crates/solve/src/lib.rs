@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows what a body is. All results are identical to the bit for any number of threads ([`threads`]).
 
+mod analysis;
 pub mod block;
 pub mod cholesky;
 mod dense;

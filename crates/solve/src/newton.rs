@@ -115,13 +115,7 @@ pub enum SolveError {
 impl std::fmt::Display for SolveError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let tail = |c: &[f64]| {
-            let shown: Vec<String> = c
-                .iter()
-                .rev()
-                .take(5)
-                .rev()
-                .map(|x| format!("{x:.1e}"))
-                .collect();
+            let shown: Vec<String> = c.iter().rev().take(5).rev().map(|x| format!("{x:.1e}")).collect();
             format!("last corrections {} m", shown.join(", "))
         };
         match self {
@@ -129,11 +123,7 @@ impl std::fmt::Display for SolveError {
             Self::NotFinite { .. } => write!(f, "a force or energy is not a finite number"),
             Self::Singular { .. } => write!(f, "the stiffness matrix is singular"),
             Self::LineSearch { corrections, .. } => {
-                write!(
-                    f,
-                    "no step along Newton's direction helps ({})",
-                    tail(corrections)
-                )
+                write!(f, "no step along Newton's direction helps ({})", tail(corrections))
             }
             Self::Iterations { corrections, .. } => write!(
                 f,
@@ -261,16 +251,9 @@ pub fn minimize(
             return Ok(report);
         }
         // A full step says that the model is good here: try the exact curvature (again).
-        curvature = if step == 1.0 {
-            Curvature::Exact
-        } else {
-            Curvature::Projected
-        };
+        curvature = if step == 1.0 { Curvature::Exact } else { Curvature::Projected };
     }
-    Err(SolveError::Iterations {
-        corrections: report.corrections,
-        worst: largest(&work.gradient),
-    })
+    Err(SolveError::Iterations { corrections: report.corrections, worst: largest(&work.gradient) })
 }
 
 /// Solves r(x) = 0 from `x` by Newton–Krylov: the Jacobian acts by differences of the residual, the
@@ -293,9 +276,7 @@ pub fn find_root(
         equations.preconditioner(x, Curvature::Exact, &mut work.matrix);
         if work.factor.factor(&work.matrix).is_err() {
             equations.preconditioner(x, Curvature::Projected, &mut work.matrix);
-            work.factor
-                .factor(&work.matrix)
-                .map_err(|e| SolveError::Singular { dof: e.dof })?;
+            work.factor.factor(&work.matrix).map_err(|e| SolveError::Singular { dof: e.dof })?;
         }
         let linear = newton_direction(equations, x, stopping.length, work);
         report.linear_iterations += linear;
@@ -333,19 +314,11 @@ pub fn find_root(
             return Ok(report);
         }
     }
-    Err(SolveError::Iterations {
-        corrections: report.corrections,
-        worst: largest(&work.gradient),
-    })
+    Err(SolveError::Iterations { corrections: report.corrections, worst: largest(&work.gradient) })
 }
 
 /// −J⁻¹ r into `work.direction`; returns the linear iterations.
-fn newton_direction(
-    equations: &mut dyn Equations,
-    x: &[f64],
-    length: f64,
-    work: &mut Workspace,
-) -> usize {
+fn newton_direction(equations: &mut dyn Equations, x: &[f64], length: f64, work: &mut Workspace) -> usize {
     // Balances truncation (∝ δ) against round-off of positions (∝ ε |x|/δ).
     let offset = max_norm(x).max(length);
     let delta = (f64::EPSILON * offset * length).sqrt();
@@ -375,22 +348,11 @@ fn newton_direction(
     let minus: Vec<f64> = residual.iter().map(|r| -r).collect();
     work.direction.fill(0.0);
     // 1e-3: each Newton iteration then gains three digits, at one or two linear iterations each.
-    gmres(
-        &mut apply,
-        &mut |z| factor.solve(z),
-        &minus,
-        &mut work.direction,
-        1e-3,
-        60,
-    )
-    .iterations
+    gmres(&mut apply, &mut |z| factor.solve(z), &minus, &mut work.direction, 1e-3, 60).iterations
 }
 
 fn weighted_square(equations: &dyn Equations, r: &[f64]) -> f64 {
-    r.iter()
-        .enumerate()
-        .map(|(i, r)| equations.weight(i) * r * r)
-        .sum()
+    r.iter().enumerate().map(|(i, r)| equations.weight(i) * r * r).sum()
 }
 
 fn check_finite(v: &[f64]) -> Result<(), SolveError> {

@@ -36,19 +36,10 @@ pub(crate) fn order_dofs(pattern: &BlockPattern, ordering: Ordering) -> Vec<usiz
         Ordering::MinimumDegree => false,
         Ordering::NestedDissection => true,
     };
-    let dissected = if dissect {
-        nested_dissection(&ptr, &neighbours)
-    } else {
-        None
-    };
-    let order = dissected
-        .or_else(|| minimum_degree(pattern))
-        .unwrap_or_else(|| (0..n as u32).collect());
+    let dissected = if dissect { nested_dissection(&ptr, &neighbours) } else { None };
+    let order = dissected.or_else(|| minimum_degree(pattern)).unwrap_or_else(|| (0..n as u32).collect());
     let order = postordered(&ptr, &neighbours, &order);
-    order
-        .iter()
-        .flat_map(|&node| (0..3).map(move |c| 3 * node as usize + c))
-        .collect()
+    order.iter().flat_map(|&node| (0..3).map(move |c| 3 * node as usize + c)).collect()
 }
 
 /// Both triangles without the diagonal: neighbours of every node, ascending.
@@ -86,20 +77,12 @@ fn adjacency(pattern: &BlockPattern) -> (Vec<usize>, Vec<i32>) {
 fn minimum_degree(pattern: &BlockPattern) -> Option<Vec<u32>> {
     let n = pattern.n();
     let rows: Vec<usize> = pattern.rows().iter().map(|&i| i as usize).collect();
-    let graph =
-        SymbolicSparseColMat::<usize>::new_checked(n, n, pattern.col_ptr().to_vec(), None, rows);
+    let graph = SymbolicSparseColMat::<usize>::new_checked(n, n, pattern.col_ptr().to_vec(), None, rows);
     let (mut order, mut inverse) = (vec![0usize; n], vec![0usize; n]);
-    let mut memory =
-        MemBuffer::try_new(amd::order_maybe_unsorted_scratch::<usize>(n, pattern.len())).ok()?;
+    let mut memory = MemBuffer::try_new(amd::order_maybe_unsorted_scratch::<usize>(n, pattern.len())).ok()?;
     let stack = MemStack::new(&mut memory);
-    amd::order_maybe_unsorted(
-        &mut order,
-        &mut inverse,
-        graph.as_ref(),
-        amd::Control::default(),
-        stack,
-    )
-    .ok()?;
+    amd::order_maybe_unsorted(&mut order, &mut inverse, graph.as_ref(), amd::Control::default(), stack)
+        .ok()?;
     Some(order.into_iter().map(|i| i as u32).collect())
 }
 
@@ -112,9 +95,7 @@ static METIS: Mutex<()> = Mutex::new(());
 fn nested_dissection(ptr: &[usize], neighbours: &[i32]) -> Option<Vec<u32>> {
     let n = i32::try_from(ptr.len() - 1).ok().filter(|&n| n > 0)?;
     // METIS keeps sums over the graph in the same type; a factor 4 is its customary margin.
-    i32::try_from(neighbours.len())
-        .ok()
-        .filter(|&m| m < i32::MAX / 4)?;
+    i32::try_from(neighbours.len()).ok().filter(|&m| m < i32::MAX / 4)?;
     let mut xadj: Vec<i32> = ptr.iter().map(|&p| p as i32).collect();
     let mut adjncy = neighbours.to_vec();
     let mut options = [0i32; metis_sys::METIS_NOPTIONS as usize];
@@ -149,9 +130,7 @@ fn nested_dissection(ptr: &[usize], neighbours: &[i32]) -> Option<Vec<u32>> {
     // What comes back is foreign: believe it only if it is a permutation.
     let mut seen = vec![false; n as usize];
     let sound = status == metis_sys::rstatus_et_METIS_OK
-        && perm
-            .iter()
-            .all(|&p| (0..n).contains(&p) && !std::mem::replace(&mut seen[p as usize], true));
+        && perm.iter().all(|&p| (0..n).contains(&p) && !std::mem::replace(&mut seen[p as usize], true));
     sound.then(|| perm.into_iter().map(|p| p as u32).collect())
 }
 
@@ -184,11 +163,7 @@ fn postordered(ptr: &[usize], neighbours: &[i32], order: &[u32]) -> Vec<u32> {
     let (mut first_child, mut sibling) = (vec![NONE; n], vec![NONE; n]);
     let mut root = NONE;
     for i in (0..n).rev() {
-        let head = if parent[i] == NONE {
-            &mut root
-        } else {
-            &mut first_child[parent[i] as usize]
-        };
+        let head = if parent[i] == NONE { &mut root } else { &mut first_child[parent[i] as usize] };
         sibling[i] = *head;
         *head = i as u32;
     }

@@ -1,14 +1,40 @@
 //! Which pairs of nodes are coupled: the sparsity pattern of a symmetric matrix of 3×3 blocks.
 
+use std::sync::OnceLock;
+
 /// The lower triangle, with the diagonal, of a symmetric pattern of `n` × `n` blocks, stored by columns.
 ///
 /// Rows are sorted within their column, so the first block of every column is the diagonal one. Rows are `u32`: half
 /// the memory traffic of `usize`, and four thousand million nodes are beyond any machine this will run on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct BlockPattern {
     col_ptr: Vec<usize>,
     rows: Vec<u32>,
+    by_rows: OnceLock<ByRows>,
 }
+
+/// The blocks left of the diagonal, row by row, columns ascending.
+#[derive(Debug, Clone)]
+pub(crate) struct ByRows {
+    ptr: Vec<usize>,
+    /// The column of a block, and where it is stored.
+    blocks: Vec<(u32, u32)>,
+}
+
+impl ByRows {
+    /// The blocks of row `i` left of the diagonal.
+    pub fn row(&self, i: usize) -> &[(u32, u32)] {
+        &self.blocks[self.ptr[i]..self.ptr[i + 1]]
+    }
+}
+
+impl PartialEq for BlockPattern {
+    fn eq(&self, other: &BlockPattern) -> bool {
+        self.col_ptr == other.col_ptr && self.rows == other.rows
+    }
+}
+
+impl Eq for BlockPattern {}
 
 impl BlockPattern {
     /// The pattern in which all nodes of a clique (one element) are coupled with each other, and every node with itself.
@@ -28,10 +54,7 @@ impl BlockPattern {
         // cliques around each node, by counting
         let mut around_ptr = vec![0usize; n + 1];
         for &node in &nodes {
-            assert!(
-                (node as usize) < n,
-                "clique names node {node}, but there are {n} nodes"
-            );
+            assert!((node as usize) < n, "clique names node {node}, but there are {n} nodes");
             around_ptr[node as usize + 1] += 1;
         }
         for i in 0..n {
@@ -65,7 +88,7 @@ impl BlockPattern {
             col_ptr.push(rows.len());
         }
         rows.shrink_to_fit();
-        BlockPattern { col_ptr, rows }
+        BlockPattern { col_ptr, rows, by_rows: OnceLock::new() }
     }
 
     /// This pattern together with the given couplings `(i, j)`, i > j, which must be sorted by column, then row.
@@ -93,7 +116,33 @@ impl BlockPattern {
             }
             col_ptr.push(rows.len());
         }
-        BlockPattern { col_ptr, rows }
+        BlockPattern { col_ptr, rows, by_rows: OnceLock::new() }
+    }
+
+    /// The pattern by rows, made when first asked for: only products on several threads need it.
+    pub(crate) fn by_rows(&self) -> &ByRows {
+        self.by_rows.get_or_init(|| {
+            let n = self.n();
+            let mut ptr = vec![0usize; n + 1];
+            for j in 0..n {
+                for &i in &self.column(j)[1..] {
+                    ptr[i as usize + 1] += 1;
+                }
+            }
+            for i in 0..n {
+                ptr[i + 1] += ptr[i];
+            }
+            let mut next = ptr.clone();
+            let mut blocks = vec![(0, 0); ptr[n]];
+            for j in 0..n {
+                for p in self.col_ptr[j] + 1..self.col_ptr[j + 1] {
+                    let to = &mut next[self.rows[p] as usize];
+                    blocks[*to] = (j as u32, p as u32);
+                    *to += 1;
+                }
+            }
+            ByRows { ptr, blocks }
+        })
     }
 
     /// The number of block columns (nodes).
@@ -129,10 +178,7 @@ impl BlockPattern {
     /// Where block (i, j), i ≥ j, is stored, if it is part of the pattern.
     pub fn position(&self, i: usize, j: usize) -> Option<usize> {
         debug_assert!(i >= j, "block ({i}, {j}) is above the diagonal");
-        self.column(j)
-            .binary_search(&(i as u32))
-            .ok()
-            .map(|k| self.col_ptr[j] + k)
+        self.column(j).binary_search(&(i as u32)).ok().map(|k| self.col_ptr[j] + k)
     }
 
     /// Where the diagonal block of node `j` is stored.

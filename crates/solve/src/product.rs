@@ -1,6 +1,7 @@
 //! Products with a symmetric block matrix of which only the lower triangle is stored.
 
 use crate::block::BlockMatrix;
+use crate::threads;
 
 /// a ← a + B x.
 #[inline(always)]
@@ -18,16 +19,31 @@ fn add_transposed_product(a: &mut [f64; 3], b: &[f64; 9], x: &[f64; 3]) {
     }
 }
 
-/// y ← A x, reading every block once for both triangles.
-///
-/// Column after column: by the time column j is reached, node j has received all of the columns before it.
+/// Nodes per task when a product is shared out: some 20 µs of work.
+const CHUNK: usize = 1 << 10;
+
+/// y ← A x.
 pub(crate) fn mul_vec(a: &BlockMatrix, x: &[f64], y: &mut [f64]) {
-    assert!(
-        x.len() == a.dofs() && y.len() == a.dofs(),
-        "vectors must have one number per dof"
-    );
+    assert!(x.len() == a.dofs() && y.len() == a.dofs(), "vectors must have one number per dof");
     let x = x.as_chunks::<3>().0;
     let y = y.as_chunks_mut::<3>().0;
+    // By rows, every block is read twice, and memory is the limit: that pays from three threads on.
+    if threads::threads() > 2 && y.len() > CHUNK {
+        by_rows(a, x, y);
+    } else {
+        by_columns(a, x, y);
+    }
+    for (&(i, j), block) in a.extra() {
+        add_product(&mut y[i as usize], block, &x[j as usize]);
+        add_transposed_product(&mut y[j as usize], block, &x[i as usize]);
+    }
+}
+
+/// The product, reading every block once for both triangles.
+///
+/// By the time column j is reached, node j has received all of the columns before it. So every node adds up its row
+/// from left to right, as [`by_rows`] does, and both give the same bits.
+fn by_columns(a: &BlockMatrix, x: &[[f64; 3]], y: &mut [[f64; 3]]) {
     y.fill([0.0; 3]);
     let (pattern, values) = (a.pattern(), a.values());
     for j in 0..pattern.n() {
@@ -36,20 +52,34 @@ pub(crate) fn mul_vec(a: &BlockMatrix, x: &[f64], y: &mut [f64]) {
         let mut yj = y[j];
         add_product(&mut yj, &values[first], &xj);
         let column = pattern.column(j);
-        for (&i, block) in column[1..]
-            .iter()
-            .zip(&values[first + 1..first + column.len()])
-        {
+        for (&i, block) in column[1..].iter().zip(&values[first + 1..first + column.len()]) {
             let i = i as usize;
             add_product(&mut y[i], block, &xj);
             add_transposed_product(&mut yj, block, &x[i]);
         }
         y[j] = yj;
     }
-    for (&(i, j), block) in a.extra() {
-        add_product(&mut y[i as usize], block, &x[j as usize]);
-        add_transposed_product(&mut y[j as usize], block, &x[i as usize]);
-    }
+}
+
+/// The product, each node gathering its own row: no two threads write to the same place.
+fn by_rows(a: &BlockMatrix, x: &[[f64; 3]], y: &mut [[f64; 3]]) {
+    let (pattern, values) = (a.pattern(), a.values());
+    let rows = pattern.by_rows();
+    threads::par_chunks_mut(y, CHUNK, |chunk, part| {
+        for (k, to) in part.iter_mut().enumerate() {
+            let i = chunk * CHUNK + k;
+            let mut yi = [0.0; 3];
+            for &(j, p) in rows.row(i) {
+                add_product(&mut yi, &values[p as usize], &x[j as usize]);
+            }
+            let first = pattern.diagonal_position(i);
+            add_product(&mut yi, &values[first], &x[i]);
+            for (k, &below) in pattern.column(i).iter().enumerate().skip(1) {
+                add_transposed_product(&mut yi, &values[first + k], &x[below as usize]);
+            }
+            *to = yi;
+        }
+    });
 }
 
 /// xᵀ A x without a vector for A x.

@@ -59,10 +59,8 @@ fn pool() -> Option<Arc<rayon::ThreadPool>> {
     let mut slot = POOL.write().unwrap_or_else(PoisonError::into_inner);
     let n = threads();
     if slot.is_none() && n > 1 {
-        let built = rayon::ThreadPoolBuilder::new()
-            .num_threads(n)
-            .thread_name(|i| format!("lilyan-{i}"))
-            .build();
+        let built =
+            rayon::ThreadPoolBuilder::new().num_threads(n).thread_name(|i| format!("lilyan-{i}")).build();
         *slot = built.ok().map(Arc::new);
     }
     slot.clone()
@@ -77,16 +75,10 @@ pub fn par_chunks_mut<T: Send>(data: &mut [T], chunk: usize, f: impl Fn(usize, &
     if data.len() > chunk
         && let Some(pool) = pool()
     {
-        pool.install(|| {
-            data.par_chunks_mut(chunk)
-                .enumerate()
-                .for_each(|(i, part)| f(i, part))
-        });
+        pool.install(|| data.par_chunks_mut(chunk).enumerate().for_each(|(i, part)| f(i, part)));
         return;
     }
-    data.chunks_mut(chunk)
-        .enumerate()
-        .for_each(|(i, part)| f(i, part));
+    data.chunks_mut(chunk).enumerate().for_each(|(i, part)| f(i, part));
 }
 
 /// `[f(0), f(1), …, f(count − 1)]`, in this order. Each call should be worth a few microseconds.
@@ -108,9 +100,7 @@ pub fn sum_chunks(count: usize, chunk: usize, f: impl Fn(Range<usize>) -> f64 + 
     let chunks = count.div_ceil(chunk);
     let part = |i: usize| f(i * chunk..count.min((i + 1) * chunk));
     if chunks > 1 && threads() > 1 {
-        return par_map(chunks, part)
-            .into_iter()
-            .fold(0.0, |sum, p| sum + p);
+        return par_map(chunks, part).into_iter().fold(0.0, |sum, p| sum + p);
     }
     (0..chunks).fold(0.0, |sum, i| sum + part(i))
 }

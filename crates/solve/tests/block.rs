@@ -5,10 +5,7 @@ use common::*;
 use lilyan_solve::{BlockMatrix, BlockPattern};
 
 fn dense_product(dense: &[Vec<f64>], x: &[f64]) -> Vec<f64> {
-    dense
-        .iter()
-        .map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum())
-        .collect()
+    dense.iter().map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum()).collect()
 }
 
 fn close(a: &[f64], b: &[f64], tolerance: f64) {
@@ -26,15 +23,9 @@ fn the_pattern_holds_exactly_the_pairs_of_the_cliques() {
     let pattern = BlockPattern::from_cliques(n, tets.iter().map(|t| &t[..]));
     let mut count = 0;
     for j in 0..n {
-        assert!(
-            pattern.column(j).is_sorted_by(|a, b| a < b),
-            "rows sorted, none twice"
-        );
+        assert!(pattern.column(j).is_sorted_by(|a, b| a < b), "rows sorted, none twice");
         for i in j..n {
-            let coupled = i == j
-                || tets
-                    .iter()
-                    .any(|t| t.contains(&(i as u32)) && t.contains(&(j as u32)));
+            let coupled = i == j || tets.iter().any(|t| t.contains(&(i as u32)) && t.contains(&(j as u32)));
             assert_eq!(pattern.position(i, j).is_some(), coupled, "({i}, {j})");
             if let Some(p) = pattern.position(i, j) {
                 assert_eq!(pattern.rows()[p], i as u32);
@@ -99,10 +90,7 @@ fn product_and_quadratic_form_agree_with_dense_ones() {
         let q: f64 = expected.iter().zip(&x).map(|(p, q)| p * q).sum();
         close(&[a.quadratic_form(&x)], &[q], 1e-13);
         let dense = a.to_dense();
-        assert_eq!(
-            a.diagonal(),
-            (0..90).map(|i| dense[i][i]).collect::<Vec<_>>()
-        );
+        assert_eq!(a.diagonal(), (0..90).map(|i| dense[i][i]).collect::<Vec<_>>());
     }
 }
 
@@ -131,11 +119,7 @@ fn held_dofs_lose_row_and_column() {
     let after = a.to_dense();
     for i in 0..90 {
         for j in 0..90 {
-            let expected = if held[i] || held[j] {
-                f64::from(u8::from(i == j))
-            } else {
-                before[i][j]
-            };
+            let expected = if held[i] || held[j] { f64::from(u8::from(i == j)) } else { before[i][j] };
             assert_eq!(after[i][j], expected);
         }
     }
@@ -149,7 +133,5 @@ fn clearing_forgets_extras_and_finiteness_sees_them() {
     a.add_block(i as usize, j as usize, &[f64::NAN; 9]);
     assert!(!a.is_finite());
     a.clear();
-    assert!(
-        a.is_finite() && a.extra().is_empty() && a.values().iter().flatten().all(|&v| v == 0.0)
-    );
+    assert!(a.is_finite() && a.extra().is_empty() && a.values().iter().flatten().all(|&v| v == 0.0));
 }

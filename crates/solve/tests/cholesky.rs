@@ -13,11 +13,7 @@ fn random_matrices_are_solved() {
         let count = random.below(3 * n);
         let tets = random_tets(&mut random, n, count);
         let a = random_spd(&mut random, n, &tets, 0.1);
-        for ordering in [
-            Ordering::Automatic,
-            Ordering::MinimumDegree,
-            Ordering::NestedDissection,
-        ] {
+        for ordering in [Ordering::Automatic, Ordering::MinimumDegree, Ordering::NestedDissection] {
             let mut cholesky = Cholesky::with_ordering(ordering);
             cholesky.factor(&a).unwrap();
             let b = random.vector(3 * n);
@@ -58,10 +54,7 @@ fn nested_dissection_needs_no_more_work_than_minimum_degree() {
         cholesky.factor(&mass).unwrap();
         (cholesky.flops_estimate(), cholesky.nonzeros())
     };
-    let (dissection, degree) = (
-        work(Ordering::NestedDissection),
-        work(Ordering::MinimumDegree),
-    );
+    let (dissection, degree) = (work(Ordering::NestedDissection), work(Ordering::MinimumDegree));
     println!("12³ cells: (flops, nonzeros) dissection {dissection:?}, minimum degree {degree:?}");
     assert!(dissection.0 <= degree.0);
     assert_eq!(work(Ordering::Automatic), dissection);
@@ -102,9 +95,7 @@ fn extra_couplings_extend_the_analysis_and_stay() {
     // one more
     let mut more = contact.clone();
     let far = (0..n).find(|&i| {
-        i > 0
-            && contact.pattern().position(i, 0).is_none()
-            && !contact.extra().contains_key(&(i as u32, 0))
+        i > 0 && contact.pattern().position(i, 0).is_none() && !contact.extra().contains_key(&(i as u32, 0))
     });
     more.add_block(far.unwrap(), 0, &[0.1; 9]);
     solve(&mut cholesky, &more);
@@ -179,9 +170,7 @@ fn the_error_names_the_dof() {
         let mut broken = a.clone();
         broken.add_diagonal(&diagonal);
         for ordering in [Ordering::MinimumDegree, Ordering::NestedDissection] {
-            let error = Cholesky::with_ordering(ordering)
-                .factor(&broken)
-                .unwrap_err();
+            let error = Cholesky::with_ordering(ordering).factor(&broken).unwrap_err();
             assert_eq!(error.dof, bad, "{error}");
         }
     }

@@ -28,7 +28,12 @@ fn check(k: &BlockMatrix, m: &BlockMatrix, held: &[bool], count: usize) -> Vec<f
     for i in 0..count {
         // Rounding in K limits any method to 1e-16 of the largest eigenvalue.
         let error = (modes.values[i] - expected[i]).abs();
-        assert!(error <= 1e-10 * expected[i].abs() + 1e-14 * largest, "{i}: {} {}", modes.values[i], expected[i]);
+        assert!(
+            error <= 1e-10 * expected[i].abs() + 1e-14 * largest,
+            "{i}: {} {}",
+            modes.values[i],
+            expected[i]
+        );
         assert!((0..n).all(|d| !held[d] || modes.vectors[i][d] == 0.0));
     }
     let mut mu = vec![0.0; n];
@@ -83,7 +88,7 @@ fn multiple_eigenvalues_are_found_with_all_copies() {
 }
 
 #[test]
-fn a_slender_body_moves_the_shift() {
+fn a_slender_body() {
     let (points, tets) = kuhn_box(1, 1, 100);
     let (k, m) = elasticity(&points, &tets, 1e5, 5e4);
     let held: Vec<bool> = (0..k.dofs()).map(|d| points[d / 3][2] == 0.0).collect();
@@ -107,7 +112,10 @@ fn all_modes_of_a_small_body_and_one_too_many() {
     let (k, m) = elasticity(&points, &tets, 1e5, 5e4);
     let held: Vec<bool> = (0..k.dofs()).map(|d| points[d / 3][2] == 0.0).collect();
     check(&k, &m, &held, 24);
-    assert_eq!(lowest_modes(&k, &m, &held, 25, 1e-10).unwrap_err(), EigenError::TooManyModes { available: 24 });
+    assert_eq!(
+        lowest_modes(&k, &m, &held, 25, 1e-10).unwrap_err(),
+        EigenError::TooManyModes { available: 24 }
+    );
     assert!(lowest_modes(&k, &m, &held, 0, 1e-10).unwrap().values.is_empty());
 }
 
@@ -120,10 +128,16 @@ fn nodes_without_mass_have_no_modes() {
     m.add_diagonal(&lumped);
     let held: Vec<bool> = (0..k.dofs()).map(|d| points[d / 3][2] == 0.0).collect();
     assert_eq!(lowest_modes(&k, &m, &held, 21, 1e-10).unwrap().values.len(), 21);
-    assert_eq!(lowest_modes(&k, &m, &held, 22, 1e-10).unwrap_err(), EigenError::TooManyModes { available: 21 });
+    assert_eq!(
+        lowest_modes(&k, &m, &held, 22, 1e-10).unwrap_err(),
+        EigenError::TooManyModes { available: 21 }
+    );
     let mut broken = m.clone();
     broken.add_diagonal(&lumped.iter().map(|w| -2.0 * w).collect::<Vec<_>>());
-    assert!(matches!(lowest_modes(&k, &broken, &held, 3, 1e-10), Err(EigenError::NotPositiveDefinite { .. })));
+    assert!(matches!(
+        lowest_modes(&k, &broken, &held, 3, 1e-10),
+        Err(EigenError::NotPositiveDefinite { .. })
+    ));
 }
 
 #[test]

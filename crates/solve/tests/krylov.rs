@@ -74,7 +74,9 @@ fn trouble_is_reported() {
     let n = 10;
     let b = Random(3).vector(n);
     // indefinite
-    let mut apply = |x: &[f64], y: &mut [f64]| (0..n).for_each(|i| y[i] = if i == 4 { -x[i] } else { x[i] * (1 + i) as f64 });
+    let mut apply = |x: &[f64], y: &mut [f64]| {
+        (0..n).for_each(|i| y[i] = if i == 4 { -x[i] } else { x[i] * (1 + i) as f64 })
+    };
     let mut x = vec![0.0; n];
     let report = cg(&mut apply, &mut |_| {}, &b, &mut x, 1e-12, 100);
     assert!(report.negative_curvature && !report.converged);
@@ -83,7 +85,8 @@ fn trouble_is_reported() {
     assert!(gmres(&mut apply, &mut |_| {}, &b, &mut x, 1e-12, 100).converged);
     // singular and inconsistent
     for solver in [cg, gmres] {
-        let mut apply = |x: &[f64], y: &mut [f64]| (0..n).for_each(|i| y[i] = if i == 4 { 0.0 } else { x[i] });
+        let mut apply =
+            |x: &[f64], y: &mut [f64]| (0..n).for_each(|i| y[i] = if i == 4 { 0.0 } else { x[i] });
         let mut x = vec![0.0; n];
         let report = solver(&mut apply, &mut |_| {}, &b, &mut x, 1e-12, 100);
         assert!(!report.converged && x.iter().all(|v| v.is_finite()), "{report:?}");

@@ -26,20 +26,12 @@ struct BackwardEuler {
 
 impl BackwardEuler {
     fn new(options: &Options) -> Self {
-        Self {
-            solver: Solver::new(options, Method::Minimize),
-            ends: Ends::default(),
-        }
+        Self { solver: Solver::new(options, Method::Minimize), ends: Ends::default() }
     }
 }
 
 impl Integrator for BackwardEuler {
-    fn step(
-        &mut self,
-        system: &dyn System,
-        state: &mut State,
-        h: f64,
-    ) -> Result<Integrating, StepError> {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let t1 = state.t + h;
         self.ends.prepare(system, state, t1);
         let impulse: Vec<f64> = state.p.iter().map(|p| h * p).collect();

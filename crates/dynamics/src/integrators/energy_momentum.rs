@@ -22,11 +22,7 @@ pub(super) const ENTRY: Entry = Entry {
         OptionSpec {
             name: "tolerance",
             doc: "size of the last Newton correction relative to the motion in the step",
-            kind: Kind::Number {
-                min: 1e-15,
-                max: 0.5,
-                default: 1e-10,
-            },
+            kind: Kind::Number { min: 1e-15, max: 0.5, default: 1e-10 },
         },
         MAX_ITERATIONS,
     ],
@@ -41,20 +37,12 @@ struct EnergyMomentum {
 
 impl EnergyMomentum {
     fn new(options: &Options) -> Self {
-        Self {
-            solver: Solver::new(options, Method::Root),
-            ends: Ends::default(),
-        }
+        Self { solver: Solver::new(options, Method::Root), ends: Ends::default() }
     }
 }
 
 impl Integrator for EnergyMomentum {
-    fn step(
-        &mut self,
-        system: &dyn System,
-        state: &mut State,
-        h: f64,
-    ) -> Result<Integrating, StepError> {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         self.ends.prepare(system, state, state.t + h);
         let n = state.q.len();
         let impulse: Vec<f64> = state.p.iter().map(|p| h * p).collect();

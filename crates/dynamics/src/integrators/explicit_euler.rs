@@ -11,11 +11,7 @@ pub(super) const ENTRY: Entry = Entry {
     cite: "hairer2006",
     options: &[],
     variants: &[],
-    build: |_| {
-        Box::new(ExplicitEuler {
-            ends: Ends::default(),
-        })
-    },
+    build: |_| Box::new(ExplicitEuler { ends: Ends::default() }),
 };
 
 struct ExplicitEuler {
@@ -23,24 +19,11 @@ struct ExplicitEuler {
 }
 
 impl Integrator for ExplicitEuler {
-    fn step(
-        &mut self,
-        system: &dyn System,
-        state: &mut State,
-        h: f64,
-    ) -> Result<Integrating, StepError> {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let n = state.q.len();
         self.ends.prepare(system, state, state.t + h);
         let (mut force, mut a) = (vec![0.0; n], vec![0.0; n]);
-        acceleration(
-            system,
-            &self.ends.mask,
-            state.t,
-            &state.q,
-            &state.v,
-            &mut force,
-            &mut a,
-        );
+        acceleration(system, &self.ends.mask, state.t, &state.q, &state.v, &mut force, &mut a);
         let mut q1: Vec<f64> = (0..n).map(|i| state.q[i] + h * state.v[i]).collect();
         let mut p1: Vec<f64> = (0..n).map(|i| state.p[i] + h * force[i]).collect();
         self.ends.finish(system, state, h, &mut q1, &mut p1)?;

@@ -18,12 +18,7 @@ mod verlet;
 /// Advances a state through time.
 pub trait Integrator: Send {
     /// Advances by `h`. On failure the state is untouched.
-    fn step(
-        &mut self,
-        system: &dyn System,
-        state: &mut State,
-        h: f64,
-    ) -> Result<Integrating, StepError>;
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError>;
     /// What this method promises with its current options.
     fn claims(&self) -> Claims;
     /// Forgets what it remembers of earlier steps.
@@ -104,9 +99,7 @@ impl Entry {
                 })
                 .collect()
         };
-        std::iter::once(Vec::new())
-            .chain(self.variants.iter().map(given))
-            .collect()
+        std::iter::once(Vec::new()).chain(self.variants.iter().map(given)).collect()
     }
 }
 
@@ -131,20 +124,12 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 const TOLERANCE: OptionSpec = OptionSpec {
     name: "tolerance",
     doc: "size of the last Newton correction relative to the motion in the step",
-    kind: Kind::Number {
-        min: 1e-15,
-        max: 0.5,
-        default: 1e-8,
-    },
+    kind: Kind::Number { min: 1e-15, max: 0.5, default: 1e-8 },
 };
 const MAX_ITERATIONS: OptionSpec = OptionSpec {
     name: "max_iterations",
     doc: "Newton iterations before the step is given up and halved",
-    kind: Kind::Number {
-        min: 1.0,
-        max: 10_000.0,
-        default: 50.0,
-    },
+    kind: Kind::Number { min: 1.0, max: 10_000.0, default: 50.0 },
 };
 
 /// M⁻¹(−∇W + f): the acceleration of the free unknowns; 0 for those held.

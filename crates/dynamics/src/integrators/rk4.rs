@@ -11,11 +11,7 @@ pub(super) const ENTRY: Entry = Entry {
     cite: "hairer2006",
     options: &[],
     variants: &[],
-    build: |_| {
-        Box::new(Rk4 {
-            ends: Ends::default(),
-        })
-    },
+    build: |_| Box::new(Rk4 { ends: Ends::default() }),
 };
 
 struct Rk4 {
@@ -23,12 +19,7 @@ struct Rk4 {
 }
 
 impl Integrator for Rk4 {
-    fn step(
-        &mut self,
-        system: &dyn System,
-        state: &mut State,
-        h: f64,
-    ) -> Result<Integrating, StepError> {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let n = state.q.len();
         let (t, q0, v0) = (state.t, &state.q, &state.v);
         self.ends.prepare(system, state, t + h);
@@ -37,9 +28,7 @@ impl Integrator for Rk4 {
         let (mut force, mut a) = (vec![0.0; n], vec![0.0; n]);
         let (mut sum_v, mut sum_f) = (vec![0.0; n], vec![0.0; n]);
         // Stage times, and weights of the sums in sixths.
-        for (stage, (at, weight)) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)]
-            .into_iter()
-            .enumerate()
+        for (stage, (at, weight)) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)].into_iter().enumerate()
         {
             if stage > 0 {
                 // `v` and `a` are still those of the stage before.

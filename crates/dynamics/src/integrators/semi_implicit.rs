@@ -14,12 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     cite: "baraff1998",
     options: &[],
     variants: &[],
-    build: |_| {
-        Box::new(SemiImplicit {
-            work: None,
-            ends: Ends::default(),
-        })
-    },
+    build: |_| Box::new(SemiImplicit { work: None, ends: Ends::default() }),
 };
 
 struct SemiImplicit {
@@ -28,21 +23,14 @@ struct SemiImplicit {
 }
 
 impl Integrator for SemiImplicit {
-    fn step(
-        &mut self,
-        system: &dyn System,
-        state: &mut State,
-        h: f64,
-    ) -> Result<Integrating, StepError> {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let n = state.q.len();
         let t1 = state.t + h;
         self.ends.prepare(system, state, t1);
         if !self.work.as_ref().is_some_and(|w| w.fits(system.pattern())) {
             self.work = None;
         }
-        let work = self
-            .work
-            .get_or_insert_with(|| Workspace::new(system.pattern().clone()));
+        let work = self.work.get_or_insert_with(|| Workspace::new(system.pattern().clone()));
 
         let mut rhs = vec![0.0; n];
         system.gradient(t1, &state.q, &mut rhs);
@@ -81,22 +69,14 @@ impl Integrator for SemiImplicit {
             system.mass().add_to(a);
             a.mul_vec(&known, &mut product);
             for i in 0..n {
-                dv[i] = if self.ends.mask[i] {
-                    0.0
-                } else {
-                    dv[i] - product[i]
-                };
+                dv[i] = if self.ends.mask[i] { 0.0 } else { dv[i] - product[i] };
             }
             a.hold(&self.ends.mask);
             match work.factor_matrix() {
                 Ok(()) => break,
                 Err(e) if curvature == Curvature::Projected => {
                     let cause = SolveError::Singular { dof: e.dof };
-                    return Err(StepError::Solve {
-                        cause,
-                        t: state.t,
-                        h,
-                    });
+                    return Err(StepError::Solve { cause, t: state.t, h });
                 }
                 Err(_) => {}
             }
@@ -110,10 +90,7 @@ impl Integrator for SemiImplicit {
             return Err(StepError::Infeasible { t: state.t, h });
         }
         self.ends.finish(system, state, h, &mut q1, &mut p1)?;
-        Ok(Integrating {
-            newton_iterations: 1,
-            linear_iterations: 0,
-        })
+        Ok(Integrating { newton_iterations: 1, linear_iterations: 0 })
     }
 
     fn claims(&self) -> Claims {

@@ -27,18 +27,12 @@ pub(super) const ENTRY: Entry = Entry {
         OptionSpec {
             name: "alpha",
             doc: "where in the step forces are taken; 0 and 1 are explicit, 0.5 second order",
-            kind: Kind::Number {
-                min: 0.0,
-                max: 1.0,
-                default: 0.5,
-            },
+            kind: Kind::Number { min: 0.0, max: 1.0, default: 0.5 },
         },
         OptionSpec {
             name: "solve",
             doc: "minimise the Lilyan, or find the root of its gradient",
-            kind: Kind::Word {
-                choices: &["minimize", "root"],
-            },
+            kind: Kind::Word { choices: &["minimize", "root"] },
         },
         OptionSpec {
             name: "reinject",
@@ -81,12 +75,7 @@ impl Variational {
         }
     }
 
-    fn explicit_step(
-        &mut self,
-        system: &dyn System,
-        state: &mut State,
-        h: f64,
-    ) -> Result<(), StepError> {
+    fn explicit_step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<(), StepError> {
         let n = state.q.len();
         let (mut g, mut v, mut q1) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
         let mut p1 = state.p.clone();
@@ -128,12 +117,7 @@ impl Variational {
         let impulse: Vec<f64> = state.p.iter().map(|p| alpha * h * p).collect();
         let mut v = state.v.clone();
         self.ends.mean_velocity(&state.q, h, &mut v);
-        let mut x: Vec<f64> = state
-            .q
-            .iter()
-            .zip(&v)
-            .map(|(q, v)| q + alpha * h * v)
-            .collect();
+        let mut x: Vec<f64> = state.q.iter().zip(&v).map(|(q, v)| q + alpha * h * v).collect();
         let time = state.t + alpha * h;
         let step = ImplicitStep::new(
             system,
@@ -155,12 +139,7 @@ impl Variational {
 
         let mut g = vec![0.0; n];
         system.gradient(time, &x, &mut g);
-        let mut q1: Vec<f64> = state
-            .q
-            .iter()
-            .zip(&x)
-            .map(|(q, x)| q + (x - q) / alpha)
-            .collect();
+        let mut q1: Vec<f64> = state.q.iter().zip(&x).map(|(q, x)| q + (x - q) / alpha).collect();
         let mut f = vec![0.0; n];
         if system.has_forces() {
             system.forces_between(state.t, h, &state.q, &q1, &mut f);
@@ -188,12 +167,7 @@ impl Variational {
 }
 
 impl Integrator for Variational {
-    fn step(
-        &mut self,
-        system: &dyn System,
-        state: &mut State,
-        h: f64,
-    ) -> Result<Integrating, StepError> {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         self.ends.prepare(system, state, state.t + h);
         if self.alpha == 0.0 || self.alpha == 1.0 {
             self.explicit_step(system, state, h)?;

@@ -31,44 +31,18 @@ struct Variational4 {
 
 /// Options of the midpoint steps inside.
 const INNER: &[OptionSpec] = &[
-    OptionSpec {
-        name: "alpha",
-        doc: "",
-        kind: Kind::Number {
-            min: 0.0,
-            max: 1.0,
-            default: 0.5,
-        },
-    },
-    OptionSpec {
-        name: "solve",
-        doc: "",
-        kind: Kind::Word {
-            choices: &["minimize"],
-        },
-    },
-    OptionSpec {
-        name: "reinject",
-        doc: "",
-        kind: Kind::Flag { default: true },
-    },
+    OptionSpec { name: "alpha", doc: "", kind: Kind::Number { min: 0.0, max: 1.0, default: 0.5 } },
+    OptionSpec { name: "solve", doc: "", kind: Kind::Word { choices: &["minimize"] } },
+    OptionSpec { name: "reinject", doc: "", kind: Kind::Flag { default: true } },
     TOLERANCE,
     MAX_ITERATIONS,
 ];
 
 impl Variational4 {
     fn new(options: &Options) -> Self {
-        let given: Vec<(String, Value)> = options
-            .iter()
-            .map(|(k, v)| (k.to_string(), v.clone()))
-            .collect();
-        let inner =
-            Options::resolve(INNER, &given).expect("the options of this method are a subset");
-        Self {
-            midpoint: Variational::new(&inner),
-            work: None,
-            ends: Ends::default(),
-        }
+        let given: Vec<(String, Value)> = options.iter().map(|(k, v)| (k.to_string(), v.clone())).collect();
+        let inner = Options::resolve(INNER, &given).expect("the options of this method are a subset");
+        Self { midpoint: Variational::new(&inner), work: None, ends: Ends::default() }
     }
 
     /// Half a step of damping at fixed q: (M + ¼hD) Δv = −½h D v.
@@ -80,9 +54,7 @@ impl Variational4 {
         if !self.work.as_ref().is_some_and(|w| w.fits(system.pattern())) {
             self.work = None;
         }
-        let work = self
-            .work
-            .get_or_insert_with(|| Workspace::new(system.pattern().clone()));
+        let work = self.work.get_or_insert_with(|| Workspace::new(system.pattern().clone()));
         let a = work.matrix_mut();
         a.clear();
         system.damping(state.t, &state.q, a);
@@ -109,12 +81,7 @@ impl Variational4 {
 }
 
 impl Integrator for Variational4 {
-    fn step(
-        &mut self,
-        system: &dyn System,
-        state: &mut State,
-        h: f64,
-    ) -> Result<Integrating, StepError> {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let gamma = 1.0 / (2.0 - 2f64.cbrt());
         let conservative = Conservative(system);
         let mut next = state.clone();
@@ -134,11 +101,7 @@ impl Integrator for Variational4 {
     }
 
     fn claims(&self) -> Claims {
-        Claims {
-            order: 4,
-            damped_order: 2,
-            ..self.midpoint.claims()
-        }
+        Claims { order: 4, damped_order: 2, ..self.midpoint.claims() }
     }
 }
 

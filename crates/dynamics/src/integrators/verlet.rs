@@ -61,12 +61,7 @@ impl Verlet {
     }
 
     fn resize(&mut self, n: usize) {
-        for v in [
-            &mut self.gradient,
-            &mut self.force,
-            &mut self.middle,
-            &mut self.v,
-        ] {
+        for v in [&mut self.gradient, &mut self.force, &mut self.middle, &mut self.v] {
             v.resize(n, 0.0);
         }
         if self.compensated && self.carry_q.len() != n {
@@ -85,9 +80,7 @@ impl Verlet {
                 self.force[i] = self.p[i] + share * h * self.force[i];
             }
             self.middle.clone_from(&self.v);
-            system
-                .mass()
-                .solve(&self.ends.mask, &self.force, &mut self.middle);
+            system.mass().solve(&self.ends.mask, &self.force, &mut self.middle);
         }
         std::mem::swap(&mut self.p, &mut self.force);
         std::mem::swap(&mut self.v, &mut self.middle);
@@ -109,12 +102,7 @@ fn add(x: &mut f64, carry: Option<&mut f64>, d: f64) {
 }
 
 impl Integrator for Verlet {
-    fn step(
-        &mut self,
-        system: &dyn System,
-        state: &mut State,
-        h: f64,
-    ) -> Result<Integrating, StepError> {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let n = state.q.len();
         self.resize(n);
         self.ends.prepare(system, state, state.t + h);
@@ -124,15 +112,9 @@ impl Integrator for Verlet {
         self.p.clone_from(&state.p);
         self.q.clone_from(&state.q);
         // A failed step must leave the carries as they were.
-        let saved = self
-            .compensated
-            .then(|| (self.carry_q.clone(), self.carry_p.clone()));
+        let saved = self.compensated.then(|| (self.carry_q.clone(), self.carry_p.clone()));
         for i in 0..n {
-            add(
-                &mut self.p[i],
-                self.carry_p.get_mut(i),
-                -0.5 * h * self.gradient[i],
-            );
+            add(&mut self.p[i], self.carry_p.get_mut(i), -0.5 * h * self.gradient[i]);
         }
         self.ends.mean_velocity(&state.q, h, &mut self.v);
         system.mass().solve(&self.ends.mask, &self.p, &mut self.v);
@@ -157,11 +139,7 @@ impl Integrator for Verlet {
         let t1 = state.t + h;
         system.gradient(t1, &self.q, &mut self.gradient);
         for i in 0..n {
-            add(
-                &mut self.p[i],
-                self.carry_p.get_mut(i),
-                -0.5 * h * self.gradient[i],
-            );
+            add(&mut self.p[i], self.carry_p.get_mut(i), -0.5 * h * self.gradient[i]);
         }
         self.gradient_at.clone_from(&self.q);
         let (mut q, mut p) = (std::mem::take(&mut self.q), std::mem::take(&mut self.p));
@@ -196,17 +174,8 @@ impl Integrator for Verlet {
     }
 
     fn memory(&self) -> Vec<f64> {
-        let parts = [
-            &self.gradient_at,
-            &self.gradient,
-            &self.carry_q,
-            &self.carry_p,
-        ];
-        if self.gradient_at.is_empty() {
-            Vec::new()
-        } else {
-            parts.map(|p| p.as_slice()).concat()
-        }
+        let parts = [&self.gradient_at, &self.gradient, &self.carry_q, &self.carry_p];
+        if self.gradient_at.is_empty() { Vec::new() } else { parts.map(|p| p.as_slice()).concat() }
     }
 
     fn remember(&mut self, memory: &[f64]) {

@@ -13,11 +13,7 @@ pub struct Oscillator {
 impl Oscillator {
     /// With angular frequency ω, rad/s.
     pub fn new(omega: f64) -> Self {
-        Self {
-            stiffness: omega * omega,
-            mass: Mass::Lumped(vec![1.0; 3]),
-            pattern: super::single(),
-        }
+        Self { stiffness: omega * omega, mass: Mass::Lumped(vec![1.0; 3]), pattern: super::single() }
     }
 }
 

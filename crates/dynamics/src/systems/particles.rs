@@ -27,8 +27,7 @@ pub struct Particles {
 impl Particles {
     /// Masses in kg; `size` (m) characterises the arrangement.
     pub fn new(masses: &[f64], springs: Vec<Spring>, size: f64) -> Self {
-        let pattern =
-            BlockPattern::from_cliques(masses.len(), springs.iter().map(|s| s.ends.as_slice()));
+        let pattern = BlockPattern::from_cliques(masses.len(), springs.iter().map(|s| s.ends.as_slice()));
         Self {
             springs,
             mass: Mass::Lumped(masses.iter().flat_map(|m| [*m; 3]).collect()),
@@ -86,27 +85,15 @@ impl System for Particles {
         for spring in &self.springs {
             let s = between(q, spring);
             // A spring of rest length 0 pulls by k s, also where |s| = 0.
-            let slack = if spring.length == 0.0 {
-                0.0
-            } else {
-                spring.length / norm(s)
-            };
+            let slack = if spring.length == 0.0 { 0.0 } else { spring.length / norm(s) };
             push(spring, s.map(|x| spring.stiffness * (1.0 - slack) * x), g);
         }
     }
     fn hessian(&self, _t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         for spring in &self.springs {
             let s = between(q, spring);
-            let slack = if spring.length == 0.0 {
-                0.0
-            } else {
-                spring.length / norm(s)
-            };
-            let along = if slack == 0.0 {
-                0.0
-            } else {
-                slack / (norm(s) * norm(s))
-            };
+            let slack = if spring.length == 0.0 { 0.0 } else { spring.length / norm(s) };
+            let along = if slack == 0.0 { 0.0 } else { slack / (norm(s) * norm(s)) };
             let mut across = 1.0 - slack;
             let mut direct = along;
             if curvature == Curvature::Projected && across < 0.0 {
@@ -114,9 +101,7 @@ impl System for Particles {
             }
             let k = spring.stiffness;
             let block = std::array::from_fn(|i| {
-                std::array::from_fn(|j| {
-                    k * (direct * s[i] * s[j] + if i == j { across } else { 0.0 })
-                })
+                std::array::from_fn(|j| k * (direct * s[i] * s[j] + if i == j { across } else { 0.0 }))
             });
             add_matrix(spring, block, h);
         }
@@ -128,13 +113,8 @@ impl System for Particles {
             let (s0, s1) = (between(q0, spring), between(q1, spring));
             let sum = norm(s0) + norm(s1);
             // (ψ₁ − ψ₀)/(½(|s₁|² − |s₀|²)) with |s₁| − |s₀| divided out.
-            let slack = if spring.length == 0.0 {
-                0.0
-            } else {
-                2.0 * spring.length / sum
-            };
-            let force =
-                std::array::from_fn(|k| spring.stiffness * (1.0 - slack) * 0.5 * (s0[k] + s1[k]));
+            let slack = if spring.length == 0.0 { 0.0 } else { 2.0 * spring.length / sum };
+            let force = std::array::from_fn(|k| spring.stiffness * (1.0 - slack) * 0.5 * (s0[k] + s1[k]));
             push(spring, force, g);
         }
         true
@@ -154,17 +134,10 @@ impl System for Particles {
         for spring in &self.springs {
             let s = between(q, spring);
             let c = spring.damping / (norm(s) * norm(s));
-            add_matrix(
-                spring,
-                std::array::from_fn(|i| std::array::from_fn(|j| c * s[i] * s[j])),
-                d,
-            );
+            add_matrix(spring, std::array::from_fn(|i| std::array::from_fn(|j| c * s[i] * s[j])), d);
         }
     }
     fn energy_parts(&self, t: f64, q: &[f64]) -> EnergyParts {
-        EnergyParts {
-            elastic: self.energy(t, q),
-            ..EnergyParts::default()
-        }
+        EnergyParts { elastic: self.energy(t, q), ..EnergyParts::default() }
     }
 }

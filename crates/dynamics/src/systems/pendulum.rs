@@ -43,11 +43,7 @@ impl System for Pendulum {
     }
     fn hessian(&self, _t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         let k = self.weight * q[0].cos();
-        let k = if curvature == Curvature::Projected {
-            k.max(0.0)
-        } else {
-            k
-        };
+        let k = if curvature == Curvature::Projected { k.max(0.0) } else { k };
         h.add_diagonal(&[k, 0.0, 0.0]);
     }
 }

@@ -25,18 +25,38 @@ impl SceneError {
 
     /// An error about one key.
     pub fn at(origin: &str, place: Place, path: &str, message: impl Into<String>) -> Self {
-        Self {
-            origin: origin.to_owned(),
-            place,
-            path: path.to_owned(),
-            message: message.into(),
-        }
+        Self { origin: printable(origin), place, path: printable(path), message: printable(&message.into()) }
+    }
+
+    /// The same error, seen from one level further out.
+    pub(super) fn inside(mut self, segment: &str) -> Self {
+        let joint = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        self.path = format!("{segment}{joint}{}", self.path);
+        self
     }
 
     /// Line of the file, where known.
     pub fn line(&self) -> Option<usize> {
         self.place.line()
     }
+}
+
+/// Text for a terminal: no control characters but line ends, no flood. Files are not to be trusted.
+fn printable(text: &str) -> String {
+    const MOST: usize = 2000;
+    let mut out = String::new();
+    for c in text.chars() {
+        if out.len() > MOST {
+            out.push('…');
+            break;
+        }
+        if c.is_control() && c != '\n' {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 impl std::fmt::Display for SceneError {

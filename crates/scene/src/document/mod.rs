@@ -3,12 +3,7 @@
 //! [`Node::parse`] reads TOML or JSON, [`apply_override`] changes a value by its dotted path, [`Reader`] takes
 //! a table apart key by key and complains about what is left, [`Node::to_toml`] prints it.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod error;
 mod overrides;
@@ -88,9 +83,7 @@ impl PartialEq for Value {
             (Self::Text(a), Self::Text(b)) => a == b,
             (Self::Bool(a), Self::Bool(b)) => a == b,
             (Self::Number(a), Self::Number(b)) => a == b,
-            (Self::Number(a), Self::Integer(b)) | (Self::Integer(b), Self::Number(a)) => {
-                *a == *b as f64
-            }
+            (Self::Number(a), Self::Integer(b)) | (Self::Integer(b), Self::Number(a)) => *a == *b as f64,
             _ => false,
         }
     }
@@ -129,10 +122,8 @@ pub struct Table {
 /// Tables are equal when they hold the same keys and values, in whatever order.
 impl PartialEq for Table {
     fn eq(&self, other: &Self) -> bool {
-        let (mut a, mut b): (Vec<_>, Vec<_>) = (
-            self.entries.iter().collect(),
-            other.entries.iter().collect(),
-        );
+        let (mut a, mut b): (Vec<_>, Vec<_>) =
+            (self.entries.iter().collect(), other.entries.iter().collect());
         a.sort_by(|x, y| x.key.cmp(&y.key));
         b.sort_by(|x, y| x.key.cmp(&y.key));
         a == b
@@ -154,11 +145,7 @@ impl Table {
     pub fn set(&mut self, key: &str, place: Place, node: Node) {
         match self.entries.iter_mut().find(|entry| entry.key == key) {
             Some(entry) => (entry.place, entry.node) = (place, node),
-            None => self.entries.push(Entry {
-                key: key.to_owned(),
-                place,
-                node,
-            }),
+            None => self.entries.push(Entry { key: key.to_owned(), place, node }),
         }
     }
 
@@ -171,10 +158,7 @@ impl Table {
 impl Node {
     /// An empty table.
     pub fn empty(place: Place) -> Self {
-        Self {
-            value: Value::Table(Table::default()),
-            place,
-        }
+        Self { value: Value::Table(Table::default()), place }
     }
 
     /// Its table, if it is one.

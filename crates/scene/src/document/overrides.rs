@@ -27,13 +27,9 @@ pub fn apply_override(scene: &mut Node, assignment: &str) -> Result<(), SceneErr
         )));
     };
     let segments = segments(path).map_err(|why| {
-        refuse(format!(
-            "{}: {why}; write for example body.bar.material.E=1e6",
-            suggest::quoted(path)
-        ))
+        refuse(format!("{}: {why}; write for example body.bar.material.E=1e6", suggest::quoted(path)))
     })?;
-    let value = parse_value(value.trim())
-        .map_err(|why| SceneError::at(ORIGIN, Place::Unknown, path, why))?;
+    let value = parse_value(value.trim()).map_err(|why| SceneError::at(ORIGIN, Place::Unknown, path, why))?;
     place(scene, &segments, value).map_err(|why| SceneError::at(ORIGIN, Place::Unknown, path, why))
 }
 
@@ -98,10 +94,7 @@ fn parse_value(text: &str) -> Result<Node, String> {
             suggest::quoted(text)
         ));
     }
-    Ok(Node {
-        value: Value::Text(text.to_owned()),
-        place: Place::Override,
-    })
+    Ok(Node { value: Value::Text(text.to_owned()), place: Place::Override })
 }
 
 /// Walks down the path, creating what is missing, and sets the last key.
@@ -112,10 +105,9 @@ fn place(scene: &mut Node, segments: &[String], value: Node) -> Result<(), Strin
         rest = after;
         let fresh = || match after.first() {
             // `pin.0.body=…` on a scene without pins makes the list.
-            Some(next) if next.parse::<usize>().is_ok() => Node {
-                value: Value::Array(Vec::new()),
-                place: Place::Override,
-            },
+            Some(next) if next.parse::<usize>().is_ok() => {
+                Node { value: Value::Array(Vec::new()), place: Place::Override }
+            }
             _ => Node::empty(Place::Override),
         };
         node = match &mut node.value {
@@ -172,9 +164,7 @@ fn member(items: &[Node], segment: &str) -> Result<Member, String> {
         if index <= length {
             return Ok(Member::Index(index));
         }
-        return Err(format!(
-            "there is no member {index}; the list has {length}, counted from 0"
-        ));
+        return Err(format!("there is no member {index}; the list has {length}, counted from 0"));
     }
     let name = |node: &Node| match node.table()?.get("name")?.node.value {
         Value::Text(ref name) => Some(name.clone()),
@@ -185,18 +175,16 @@ fn member(items: &[Node], segment: &str) -> Result<Member, String> {
         return Ok(Member::Index(index));
     }
     if let [only] = items
-        && only
-            .table()
-            .is_some_and(|table| table.get(segment).is_some())
+        && only.table().is_some_and(|table| table.get(segment).is_some())
     {
         return Ok(Member::Only);
     }
     let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
     Err(format!(
-        "no member is named {}{}; name one of [{}], or count from 0 to {}",
+        "no member is named {}{}name one of [{}], or count from 0 to {}",
         suggest::quoted(segment),
         suggest::did_you_mean(segment, names.iter().copied()),
-        names.join(", "),
+        suggest::list(names.iter().copied()),
         length.saturating_sub(1)
     ))
 }

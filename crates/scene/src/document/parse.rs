@@ -3,9 +3,12 @@
 use toml::de::{DeTable, DeValue};
 
 use super::{Entry, MAX_DEPTH, Node, Place, SceneError, Table, Value};
+use crate::suggest;
 
 /// Scenes larger than this are refused, bytes: large data belongs into mesh files.
-pub const MAX_BYTES: usize = 4 << 20;
+///
+/// The parser takes about 75 bytes of memory per byte in the worst case (`[1,1,1,…`); this keeps it below 64 MiB.
+pub const MAX_BYTES: usize = 3 << 18;
 
 impl Node {
     /// Reads a scene: JSON if `origin` ends in `.json` or the text starts with `{`, otherwise TOML.
@@ -37,9 +40,7 @@ impl Node {
         if deeper_than(value.get_ref(), MAX_DEPTH) {
             return None;
         }
-        lines
-            .convert(value.get_ref(), Place::Override, "--set", "")
-            .ok()
+        lines.convert(value.get_ref(), Place::Override, "--set").ok()
     }
 }
 
@@ -53,17 +54,11 @@ impl Lines {
     fn of(text: &str) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
         let starts = std::iter::once(0).chain(ends.map(|(i, _)| i + 1)).collect();
-        Self {
-            starts,
-            fixed: None,
-        }
+        Self { starts, fixed: None }
     }
 
     fn none(place: Place) -> Self {
-        Self {
-            starts: Vec::new(),
-            fixed: Some(place),
-        }
+        Self { starts: Vec::new(), fixed: Some(place) }
     }
 
     fn at(&self, byte: usize) -> Place {
@@ -72,27 +67,20 @@ impl Lines {
     }
 
     /// Converts a value whose depth has been checked.
-    fn convert(
-        &self,
-        value: &DeValue<'_>,
-        place: Place,
-        origin: &str,
-        path: &str,
-    ) -> Result<Node, SceneError> {
-        let refuse = |message: String| SceneError::at(origin, place, path, message);
+    fn convert(&self, value: &DeValue<'_>, place: Place, origin: &str) -> Result<Node, SceneError> {
+        let refuse = |message: String| SceneError::at(origin, place, "", message);
         let value = match value {
             DeValue::String(text) => Value::Text(text.clone().into_owned()),
             DeValue::Boolean(flag) => Value::Bool(*flag),
-            DeValue::Integer(number) => {
-                match i64::from_str_radix(number.as_str(), number.radix()) {
-                    Ok(integer) => Value::Integer(integer),
-                    Err(_) => {
-                        return Err(refuse(format!(
-                            "{number} has too many digits; write it with a point or an exponent, as 1e20"
-                        )));
-                    }
+            DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+                Ok(integer) => Value::Integer(integer),
+                Err(_) => {
+                    return Err(refuse(format!(
+                        "{} has too many digits; write it with a point or an exponent, as 1e20",
+                        suggest::quoted(number.as_str())
+                    )));
                 }
-            }
+            },
             DeValue::Float(number) => match number.as_str().parse() {
                 Ok(float) => Value::Number(float),
                 Err(_) => return Err(refuse(format!("{number} is not a number"))),
@@ -107,50 +95,38 @@ impl Lines {
                     .iter()
                     .enumerate()
                     .map(|(i, item)| {
-                        let path = format!("{path}[{i}]");
-                        self.convert(item.get_ref(), self.at(item.span().start), origin, &path)
+                        self.convert(item.get_ref(), self.at(item.span().start), origin)
+                            .map_err(|error| error.inside(&format!("[{i}]")))
                     })
                     .collect::<Result<_, _>>()?,
             ),
-            DeValue::Table(table) => Value::Table(self.convert_table(table, origin, path)?),
+            DeValue::Table(table) => Value::Table(self.convert_table(table, origin)?),
         };
         Ok(Node { value, place })
     }
 
-    fn convert_table(
-        &self,
-        table: &DeTable<'_>,
-        origin: &str,
-        path: &str,
-    ) -> Result<Table, SceneError> {
+    fn convert_table(&self, table: &DeTable<'_>, origin: &str) -> Result<Table, SceneError> {
         let mut entries = Vec::with_capacity(table.len());
         for (key, item) in table.iter() {
             let place = self.at(key.span().start);
-            let path = join(path, key.get_ref());
             // The parser places a table at its header or brace, but an implied one nowhere useful.
             let at_value = self.at(item.span().start.max(key.span().start));
-            let node = self.convert(item.get_ref(), at_value, origin, &path)?;
-            let entry = Entry {
-                key: key.get_ref().clone().into_owned(),
-                place,
-                node,
-            };
+            let node = self
+                .convert(item.get_ref(), at_value, origin)
+                .map_err(|error| error.inside(&join("", key.get_ref())))?;
+            let entry = Entry { key: key.get_ref().clone().into_owned(), place, node };
             entries.push((key.span().start, entry));
         }
         entries.sort_by_key(|(start, _)| *start);
-        Ok(Table {
-            entries: entries.into_iter().map(|(_, entry)| entry).collect(),
-        })
+        Ok(Table { entries: entries.into_iter().map(|(_, entry)| entry).collect() })
     }
 }
 
 /// `path.key`
 pub(super) fn join(path: &str, key: &str) -> String {
-    if path.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{path}.{key}")
-    }
+    let plain = key.len() <= 60 && key.chars().all(|c| c.is_alphanumeric() || "_- ".contains(c));
+    let key = if plain { key.to_owned() } else { suggest::quoted(key) };
+    if path.is_empty() { key } else { format!("{path}.{key}") }
 }
 
 fn too_deep(origin: &str, place: Place) -> SceneError {
@@ -183,17 +159,13 @@ fn deeper_than(value: &DeValue<'_>, limit: usize) -> bool {
 fn from_toml(text: &str, origin: &str) -> Result<Node, SceneError> {
     let lines = Lines::of(text);
     let table = DeTable::parse(text).map_err(|error| {
-        let place = error
-            .span()
-            .map_or(Place::Unknown, |span| lines.at(span.start));
+        let place = error.span().map_or(Place::Unknown, |span| lines.at(span.start));
         let message = error.message().lines().collect::<Vec<_>>().join(", ");
         SceneError::at(
             origin,
             place,
             "",
-            format!(
-                "not valid TOML: {message}; correct this line (strings need quotes, lists commas)"
-            ),
+            format!("not valid TOML: {message}; correct this line (strings need quotes, lists commas)"),
         )
     })?;
     // The parser bounds brackets and dotted keys to 80 each, so at most 80² levels reach this point; freeing
@@ -202,32 +174,18 @@ fn from_toml(text: &str, origin: &str) -> Result<Node, SceneError> {
     if deeper_than(&value, MAX_DEPTH) {
         return Err(too_deep(origin, Place::Unknown));
     }
-    lines.convert(&value, Place::Line(1), origin, "")
+    lines.convert(&value, Place::Line(1), origin)
 }
 
 fn from_json(text: &str, origin: &str) -> Result<Node, SceneError> {
     let value: serde_json::Value = serde_json::from_str(text).map_err(|error| {
-        let place = if error.line() > 0 {
-            Place::Line(error.line())
-        } else {
-            Place::Unknown
-        };
-        SceneError::at(
-            origin,
-            place,
-            "",
-            format!("not valid JSON: {error}; correct it there"),
-        )
+        let place = if error.line() > 0 { Place::Line(error.line()) } else { Place::Unknown };
+        SceneError::at(origin, place, "", format!("not valid JSON: {error}; correct it there"))
     })?;
-    convert_json(&value, origin, "", 0)
+    convert_json(&value, origin, 0)
 }
 
-fn convert_json(
-    value: &serde_json::Value,
-    origin: &str,
-    path: &str,
-    depth: usize,
-) -> Result<Node, SceneError> {
+fn convert_json(value: &serde_json::Value, origin: &str, depth: usize) -> Result<Node, SceneError> {
     if depth > MAX_DEPTH {
         return Err(too_deep(origin, Place::Unknown));
     }
@@ -236,7 +194,7 @@ fn convert_json(
             return Err(SceneError::at(
                 origin,
                 Place::Unknown,
-                path,
+                "",
                 "null is no value; leave the key out to get its default",
             ));
         }
@@ -250,24 +208,20 @@ fn convert_json(
             items
                 .iter()
                 .enumerate()
-                .map(|(i, item)| convert_json(item, origin, &format!("{path}[{i}]"), depth + 1))
+                .map(|(i, item)| {
+                    convert_json(item, origin, depth + 1).map_err(|error| error.inside(&format!("[{i}]")))
+                })
                 .collect::<Result<_, _>>()?,
         ),
         serde_json::Value::Object(map) => {
             let mut entries = Vec::with_capacity(map.len());
             for (key, item) in map {
-                let node = convert_json(item, origin, &join(path, key), depth + 1)?;
-                entries.push(Entry {
-                    key: key.clone(),
-                    place: Place::Unknown,
-                    node,
-                });
+                let node =
+                    convert_json(item, origin, depth + 1).map_err(|error| error.inside(&join("", key)))?;
+                entries.push(Entry { key: key.clone(), place: Place::Unknown, node });
             }
             Value::Table(Table { entries })
         }
     };
-    Ok(Node {
-        value,
-        place: Place::Unknown,
-    })
+    Ok(Node { value, place: Place::Unknown })
 }

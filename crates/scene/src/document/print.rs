@@ -51,21 +51,16 @@ impl Node {
     pub fn fingerprint(&self) -> u128 {
         let mut text = String::new();
         canonical(&mut text, &self.value);
-        text.bytes()
-            .fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash, byte| {
-                (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
-            })
+        text.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash, byte| {
+            (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
+        })
     }
 }
 
 fn sorted(table: &Table) -> Vec<&Entry> {
     let rank = |key: &str| ORDER.iter().position(|k| *k == key).unwrap_or(ORDER.len());
     let mut entries: Vec<&Entry> = table.entries().iter().collect();
-    entries.sort_by(|a, b| {
-        rank(&a.key)
-            .cmp(&rank(&b.key))
-            .then_with(|| a.key.cmp(&b.key))
-    });
+    entries.sort_by(|a, b| rank(&a.key).cmp(&rank(&b.key)).then_with(|| a.key.cmp(&b.key)));
     entries
 }
 

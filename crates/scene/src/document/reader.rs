@@ -20,12 +20,7 @@ pub struct Item<'a> {
 impl<'a> Item<'a> {
     /// The whole document.
     pub fn root(node: &'a Node, origin: &'a str) -> Self {
-        Self {
-            node,
-            place: Place::Unknown,
-            path: String::new(),
-            origin,
-        }
+        Self { node, place: Place::Unknown, path: String::new(), origin }
     }
 
     /// The file it came from.
@@ -39,10 +34,7 @@ impl<'a> Item<'a> {
     }
 
     fn wrong_kind(&self, wanted: &str) -> SceneError {
-        self.error(format!(
-            "expected {wanted}, found {}",
-            describe(&self.node.value)
-        ))
+        self.error(format!("expected {wanted}, found {}", describe(&self.node.value)))
     }
 
     /// A finite number.
@@ -75,9 +67,7 @@ impl<'a> Item<'a> {
         if number >= 0.0 {
             Ok(number)
         } else {
-            Err(self.error(format!(
-                "must not be negative, but is {number}; give it in {unit}"
-            )))
+            Err(self.error(format!("must not be negative, but is {number}; give it in {unit}")))
         }
     }
 
@@ -86,9 +76,7 @@ impl<'a> Item<'a> {
         match self.node.value {
             Value::Integer(integer) => Ok(integer),
             // 1e3 is whole too; beyond 2⁵³ a float does not say which whole number was meant.
-            Value::Number(number) if number.fract() == 0.0 && number.abs() <= 9e15 => {
-                Ok(number as i64)
-            }
+            Value::Number(number) if number.fract() == 0.0 && number.abs() <= 9e15 => Ok(number as i64),
             _ => Err(self.wrong_kind("a whole number")),
         }
     }
@@ -98,9 +86,7 @@ impl<'a> Item<'a> {
         let integer = self.integer()?;
         match u32::try_from(integer) {
             Ok(count) if (least..=most).contains(&count) => Ok(count),
-            _ => Err(self.error(format!(
-                "must be a whole number from {least} to {most}, not {integer}"
-            ))),
+            _ => Err(self.error(format!("must be a whole number from {least} to {most}, not {integer}"))),
         }
     }
 
@@ -143,7 +129,7 @@ impl<'a> Item<'a> {
         }
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         Err(self.error(format!(
-            "{} is not known here{}; choose one of: {}",
+            "{} is not known here{}choose one of: {}",
             suggest::quoted(word),
             suggest::did_you_mean(word, names.iter().copied()),
             names.join(", ")
@@ -161,12 +147,7 @@ impl<'a> Item<'a> {
                 Place::Unknown => outer,
                 known => known,
             };
-            Item {
-                node,
-                place,
-                path: format!("{path}[{i}]"),
-                origin,
-            }
+            Item { node, place, path: format!("{path}[{i}]"), origin }
         }))
     }
 
@@ -182,11 +163,7 @@ impl<'a> Item<'a> {
             _ => return Err(self.wrong_kind(&format!("a list of {N} {what}"))),
         };
         // Checked before the members are built: the list may be huge.
-        let wrong = || {
-            self.error(format!(
-                "expected {N} {what}, found {length}; write {N} between [ and ]"
-            ))
-        };
+        let wrong = || self.error(format!("expected {N} {what}, found {length}; write {N} between [ and ]"));
         if length != N {
             return Err(wrong());
         }
@@ -284,16 +261,10 @@ impl<'a> Reader<'a> {
             return Ok(item);
         }
         // A misspelt key is the likely reason: say that instead.
-        let mut unread = self
-            .table
-            .entries()
-            .iter()
-            .filter(|e| !self.known.contains(&e.key.as_str()));
-        match unread.find(|entry| suggest::nearest(&entry.key, [key]).is_some()) {
+        let mut unread = self.table.entries().iter().filter(|e| !self.known.contains(&e.key.as_str()));
+        match unread.by_ref().take(1000).find(|entry| suggest::nearest(&entry.key, [key]).is_some()) {
             Some(entry) => Err(self.unknown(entry)),
-            None => Err(self.error(format!(
-                "the key {key:?} is missing; write for example {example}"
-            ))),
+            None => Err(self.error(format!("the key {key:?} is missing; write for example {example}"))),
         }
     }
 
@@ -323,14 +294,8 @@ impl<'a> Reader<'a> {
     }
 
     /// A positive number, if present.
-    pub fn optional_positive(
-        &mut self,
-        key: &'static str,
-        unit: &str,
-    ) -> Result<Option<f64>, SceneError> {
-        self.optional(key)
-            .map(|item| item.positive(unit))
-            .transpose()
+    pub fn optional_positive(&mut self, key: &'static str, unit: &str) -> Result<Option<f64>, SceneError> {
+        self.optional(key).map(|item| item.positive(unit)).transpose()
     }
 
     /// Three finite numbers, if present.
@@ -353,40 +318,24 @@ impl<'a> Reader<'a> {
 
     /// What has not been asked for, in the order of the file.
     pub fn rest(&self) -> Vec<(&'a Entry, Item<'a>)> {
-        let unread = self
-            .table
-            .entries()
-            .iter()
-            .filter(|e| !self.known.contains(&e.key.as_str()));
+        let unread = self.table.entries().iter().filter(|e| !self.known.contains(&e.key.as_str()));
         unread.map(|entry| (entry, self.item(entry))).collect()
     }
 
     /// Refuses keys that have not been asked for.
     pub fn finish(&self) -> Result<(), SceneError> {
-        let unread = self
-            .table
-            .entries()
-            .iter()
-            .find(|e| !self.known.contains(&e.key.as_str()));
+        let unread = self.table.entries().iter().find(|e| !self.known.contains(&e.key.as_str()));
         unread.map_or(Ok(()), |entry| Err(self.unknown(entry)))
     }
 
     /// The error for a key that has no meaning here.
     pub fn unknown(&self, entry: &Entry) -> SceneError {
-        let place = if self.path.is_empty() {
-            "the scene"
-        } else {
-            self.path.as_str()
-        };
+        let place = if self.path.is_empty() { "the scene" } else { self.path.as_str() };
         let message = format!(
-            "unknown key {} in {place}{}; known keys: {}",
+            "unknown key {} in {place}{}known keys: {}",
             suggest::quoted(&entry.key),
             suggest::did_you_mean(&entry.key, self.known.iter().copied()),
-            if self.known.is_empty() {
-                "none".to_owned()
-            } else {
-                self.known.join(", ")
-            }
+            if self.known.is_empty() { "none".to_owned() } else { self.known.join(", ") }
         );
         SceneError::at(self.origin, entry.place, "", message)
     }
@@ -394,10 +343,7 @@ impl<'a> Reader<'a> {
     /// Keeps the table for later, when more is known.
     pub fn raw(&self) -> Raw {
         Raw {
-            node: Node {
-                value: Value::Table(self.table.clone()),
-                place: self.place,
-            },
+            node: Node { value: Value::Table(self.table.clone()), place: self.place },
             path: self.path.clone(),
             origin: self.origin.to_owned(),
         }
@@ -436,11 +382,6 @@ impl Raw {
 
     /// The table as a value.
     pub fn item(&self) -> Item<'_> {
-        Item {
-            node: &self.node,
-            place: self.node.place,
-            path: self.path.clone(),
-            origin: &self.origin,
-        }
+        Item { node: &self.node, place: self.node.place, path: self.path.clone(), origin: &self.origin }
     }
 }

@@ -19,12 +19,7 @@
 //! The derivative of a jump (`floor`, `step`, comparisons, the two sides of `?:`) is taken as that of the
 //! branch in force.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod operations;
 mod parse;
@@ -116,9 +111,7 @@ impl Expression {
 
     /// Whether variable number `index` occurs in the formula.
     pub fn depends_on(&self, index: usize) -> bool {
-        self.program
-            .iter()
-            .any(|op| matches!(op, Op::Variable(i) if usize::from(*i) == index))
+        self.program.iter().any(|op| matches!(op, Op::Variable(i) if usize::from(*i) == index))
     }
 
     /// The formula as it was written.

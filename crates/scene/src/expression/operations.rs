@@ -100,10 +100,8 @@ pub(super) const BINARY: &[(&str, Binary)] = &[
 ];
 
 /// Functions of three arguments, by name.
-pub(super) const TERNARY: &[(&str, Ternary)] = &[
-    ("clamp", Ternary::Clamp),
-    ("smoothstep", Ternary::Smoothstep),
-];
+pub(super) const TERNARY: &[(&str, Ternary)] =
+    &[("clamp", Ternary::Clamp), ("smoothstep", Ternary::Smoothstep)];
 
 fn truth(condition: bool) -> f64 {
     if condition { 1.0 } else { 0.0 }
@@ -201,17 +199,9 @@ impl Binary {
             Self::Multiply => (b, a),
             Self::Divide => (1.0 / b, -a / (b * b)),
             Self::Power => {
-                let along_base = if b == 0.0 {
-                    0.0
-                } else {
-                    b * Self::Power.value(a, b - 1.0)
-                };
+                let along_base = if b == 0.0 { 0.0 } else { b * Self::Power.value(a, b - 1.0) };
                 // The limit as a → 0⁺ is 0 for positive exponents.
-                let along_exponent = if a == 0.0 && b > 0.0 {
-                    0.0
-                } else {
-                    a.powf(b) * a.ln()
-                };
+                let along_exponent = if a == 0.0 && b > 0.0 { 0.0 } else { a.powf(b) * a.ln() };
                 (along_base, along_exponent)
             }
             Self::Min if a < b || a.is_nan() => (1.0, 0.0),
@@ -311,11 +301,7 @@ pub(super) struct Dual {
 /// A partial derivative times a tangent; what does not move contributes nothing, even where the
 /// partial derivative is infinite.
 fn chain(partial: f64, tangent: f64) -> f64 {
-    if tangent == 0.0 {
-        0.0
-    } else {
-        partial * tangent
-    }
+    if tangent == 0.0 { 0.0 } else { partial * tangent }
 }
 
 impl Scalar for Dual {
@@ -323,17 +309,11 @@ impl Scalar for Dual {
         Self { value, slope: 0.0 }
     }
     fn one(op: Unary, x: Self) -> Self {
-        Self {
-            value: op.value(x.value),
-            slope: chain(op.slope(x.value), x.slope),
-        }
+        Self { value: op.value(x.value), slope: chain(op.slope(x.value), x.slope) }
     }
     fn two(op: Binary, a: Self, b: Self) -> Self {
         let (along_a, along_b) = op.slopes(a.value, b.value);
-        Self {
-            value: op.value(a.value, b.value),
-            slope: chain(along_a, a.slope) + chain(along_b, b.slope),
-        }
+        Self { value: op.value(a.value, b.value), slope: chain(along_a, a.slope) + chain(along_b, b.slope) }
     }
     fn three(op: Ternary, a: Self, b: Self, c: Self) -> Self {
         let (along_a, along_b, along_c) = op.slopes(a.value, b.value, c.value);
@@ -359,19 +339,13 @@ impl<T: Scalar, const N: usize> Stack<T, N> {
 
     fn pop(&mut self) -> T {
         self.len = self.len.saturating_sub(1);
-        self.items
-            .get(self.len)
-            .copied()
-            .unwrap_or(T::constant(f64::NAN))
+        self.items.get(self.len).copied().unwrap_or(T::constant(f64::NAN))
     }
 }
 
 /// Runs a program; the compiler has made sure that it needs at most N pending operands.
 pub(super) fn run<T: Scalar, const N: usize>(program: &[Op], variable: impl Fn(usize) -> T) -> T {
-    let mut stack = Stack {
-        items: [T::constant(0.0); N],
-        len: 0,
-    };
+    let mut stack = Stack { items: [T::constant(0.0); N], len: 0 };
     for op in program {
         let result = match *op {
             Op::Constant(value) => T::constant(value),

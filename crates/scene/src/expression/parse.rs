@@ -16,8 +16,8 @@ enum Token<'s> {
 
 /// Longest first, so that `<=` is not read as `<`.
 const SYMBOLS: &[&str] = &[
-    "<=", ">=", "==", "!=", "&&", "||", "**", "+", "-", "*", "/", "^", "<", ">", "!", "?", ":",
-    "(", ")", ",", "=", "&", "|", "%",
+    "<=", ">=", "==", "!=", "&&", "||", "**", "+", "-", "*", "/", "^", "<", ">", "!", "?", ":", "(", ")",
+    ",", "=", "&", "|", "%",
 ];
 
 /// Operators of two operands: how tightly they bind, and what they do. `^` is handled apart.
@@ -42,10 +42,7 @@ fn infix(symbol: &str) -> Option<(u8, Binary)> {
 const COMPARISON: u8 = 3;
 
 /// The program and the number of pending operands that it needs.
-pub(super) fn compile(
-    source: &str,
-    variables: &[&str],
-) -> Result<(Vec<Op>, usize), ExpressionError> {
+pub(super) fn compile(source: &str, variables: &[&str]) -> Result<(Vec<Op>, usize), ExpressionError> {
     if source.len() > MAX_LENGTH {
         return Err(ExpressionError {
             column: 1,
@@ -55,15 +52,8 @@ pub(super) fn compile(
             ),
         });
     }
-    let mut parser = Parser {
-        source,
-        variables,
-        start: 0,
-        next: 0,
-        token: Token::End,
-        depth: 0,
-        program: Vec::new(),
-    };
+    let mut parser =
+        Parser { source, variables, start: 0, next: 0, token: Token::End, depth: 0, program: Vec::new() };
     parser.advance()?;
     if parser.token == Token::End {
         return Err(parser.error("the formula is empty; write a number, for example 0"));
@@ -112,10 +102,7 @@ impl<'s> Parser<'s, '_> {
 
     fn error_at(&self, byte: usize, message: impl Into<String>) -> ExpressionError {
         let before = self.source.get(..byte).unwrap_or(self.source);
-        ExpressionError {
-            column: before.chars().count() + 1,
-            message: message.into(),
-        }
+        ExpressionError { column: before.chars().count() + 1, message: message.into() }
     }
 
     fn unexpected(&self, wanted: &str) -> ExpressionError {
@@ -143,9 +130,7 @@ impl<'s> Parser<'s, '_> {
             None => (Token::End, 0),
             Some(c) if c.is_ascii_digit() || c == '.' => self.number(text)?,
             Some(c) if c.is_alphabetic() || c == '_' => {
-                let length = text
-                    .find(|c: char| !(c.is_alphanumeric() || c == '_'))
-                    .unwrap_or(text.len());
+                let length = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
                 (Token::Name(text.get(..length).unwrap_or_default()), length)
             }
             Some(c) => match SYMBOLS.iter().find(|symbol| text.starts_with(**symbol)) {
@@ -162,13 +147,7 @@ impl<'s> Parser<'s, '_> {
 
     fn number(&self, text: &'s str) -> Result<(Token<'s>, usize), ExpressionError> {
         let bytes = text.as_bytes();
-        let digits = |from: usize| {
-            bytes
-                .iter()
-                .skip(from)
-                .take_while(|b| b.is_ascii_digit())
-                .count()
-        };
+        let digits = |from: usize| bytes.iter().skip(from).take_while(|b| b.is_ascii_digit()).count();
         let mut length = digits(0);
         if bytes.get(length) == Some(&b'.') {
             length += 1 + digits(length + 1);
@@ -235,9 +214,9 @@ impl<'s> Parser<'s, '_> {
             }
             if strength == COMPARISON {
                 if compared {
-                    return Err(self.error(
-                        "comparisons do not chain; write a < b && b < c, or use parentheses",
-                    ));
+                    return Err(
+                        self.error("comparisons do not chain; write a < b && b < c, or use parentheses")
+                    );
                 }
                 compared = true;
             } else {
@@ -295,11 +274,7 @@ impl<'s> Parser<'s, '_> {
             Token::Name(name) => {
                 let start = self.start;
                 self.advance()?;
-                if self.take("(")? {
-                    self.call(name, start)
-                } else {
-                    self.name(name, start)
-                }
+                if self.take("(")? { self.call(name, start) } else { self.name(name, start) }
             }
             _ => Err(self.unexpected("a number, a name or \"(\"")),
         }
@@ -307,8 +282,7 @@ impl<'s> Parser<'s, '_> {
 
     fn name(&mut self, name: &str, start: usize) -> Result<(), ExpressionError> {
         if let Some(index) = self.variables.iter().position(|v| *v == name) {
-            self.program
-                .push(Op::Variable(u16::try_from(index).unwrap_or(u16::MAX)));
+            self.program.push(Op::Variable(u16::try_from(index).unwrap_or(u16::MAX)));
             return Ok(());
         }
         if let Some((_, value)) = CONSTANTS.iter().find(|(n, _)| *n == name) {
@@ -318,15 +292,10 @@ impl<'s> Parser<'s, '_> {
         let message = if function_names().any(|f| f == name) {
             format!("{name} is a function; write {name}(…)")
         } else {
-            let known = || {
-                self.variables
-                    .iter()
-                    .copied()
-                    .chain(CONSTANTS.iter().map(|c| c.0))
-            };
+            let known = || self.variables.iter().copied().chain(CONSTANTS.iter().map(|c| c.0));
             let list: Vec<&str> = known().collect();
             format!(
-                "unknown name {}{}; known here: {}",
+                "unknown name {}{}known here: {}",
                 suggest::quoted(name),
                 suggest::did_you_mean(name, known()),
                 list.join(", ")
@@ -345,7 +314,7 @@ impl<'s> Parser<'s, '_> {
                 format!("{name} is not a function (write {name}*(…) to multiply)")
             } else {
                 format!(
-                    "unknown function {}{}; known: {}",
+                    "unknown function {}{}known: {}",
                     suggest::quoted(name),
                     suggest::did_you_mean(name, function_names()),
                     function_list()
@@ -424,9 +393,7 @@ impl<'s> Parser<'s, '_> {
 
 fn function_names() -> impl Iterator<Item = &'static str> {
     let names = UNARY.iter().map(|f| f.0);
-    names
-        .chain(BINARY.iter().map(|f| f.0))
-        .chain(TERNARY.iter().map(|f| f.0))
+    names.chain(BINARY.iter().map(|f| f.0)).chain(TERNARY.iter().map(|f| f.0))
 }
 
 fn function_list() -> String {

@@ -10,11 +10,7 @@ pub(super) const READER: Reader = Reader {
     name: "Abaqus",
     extensions: &["inp"],
     summary: "C3D4 and the corners of C3D10; ELSET as named tags, NSET as vertex sets",
-    begins: |head| {
-        Scan::new(head, None)
-            .word()
-            .is_none_or(|w| w.first() == Some(&b'*'))
-    },
+    begins: |head| Scan::new(head, None).word().is_none_or(|w| w.first() == Some(&b'*')),
     beginning: "a line such as *NODE",
     parse: |_, data| parse(&data),
 };
@@ -38,22 +34,16 @@ struct Sets {
 impl Sets {
     fn extend(&mut self, name: &[u8], items: impl Iterator<Item = u32>) -> Result<(), ReadError> {
         let lists = &mut self.lists;
-        let at = *self
-            .by_name
-            .entry(name.to_ascii_uppercase())
-            .or_insert_with(|| {
-                lists.push((text(name), Vec::new()));
-                lists.len() - 1
-            });
+        let at = *self.by_name.entry(name.to_ascii_uppercase()).or_insert_with(|| {
+            lists.push((text(name), Vec::new()));
+            lists.len() - 1
+        });
         if let Some((_, list)) = lists.get_mut(at) {
             for item in items {
                 if self.budget == 0 {
                     return Err(ReadError::new(
                         Place::File,
-                        format!(
-                            "the sets up to `{}` are far longer than the file",
-                            show(name)
-                        ),
+                        format!("the sets up to `{}` are far longer than the file", show(name)),
                         "leave out sets that the simulation does not need",
                     ));
                 }
@@ -65,9 +55,7 @@ impl Sets {
     }
 
     fn get(&self, name: &[u8]) -> Option<&Vec<u32>> {
-        self.lists
-            .get(*self.by_name.get(&name.to_ascii_uppercase())?)
-            .map(|l| &l.1)
+        self.lists.get(*self.by_name.get(&name.to_ascii_uppercase())?).map(|l| &l.1)
     }
 }
 
@@ -76,14 +64,8 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
     let blocks = blocks(data)?;
     let of = |keyword: &'static [u8]| blocks.iter().filter(move |b| b.keyword == keyword);
     let budget = data.len() / 4 + (1 << 20);
-    let mut nsets = Sets {
-        budget,
-        ..Sets::default()
-    };
-    let mut elsets = Sets {
-        budget,
-        ..Sets::default()
-    };
+    let mut nsets = Sets { budget, ..Sets::default() };
+    let mut elsets = Sets { budget, ..Sets::default() };
     for b in of(b"NODE") {
         let first = raw.vertices.len() as u32;
         nodes(data, b, &mut raw)?;
@@ -118,10 +100,8 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
         raw.tag_by_sets(&elsets.lists);
     }
     if of(b"INSTANCE").count() > 1 {
-        raw.notes.push(
-            "the deck places instances of parts: the parts are read once, as they are defined"
-                .into(),
-        );
+        raw.notes
+            .push("the deck places instances of parts: the parts are read once, as they are defined".into());
     }
     Ok(raw)
 }
@@ -144,25 +124,13 @@ fn blocks(data: &[u8]) -> Result<Vec<Block<'_>>, ReadError> {
         let Some(rest) = line.strip_prefix(b"*") else {
             continue;
         };
-        let keyword = rest
-            .split(|&b| b == b',')
-            .next()
-            .unwrap_or_default()
-            .trim_ascii()
-            .to_ascii_uppercase();
+        let keyword = rest.split(|&b| b == b',').next().unwrap_or_default().trim_ascii().to_ascii_uppercase();
         match keyword.as_slice() {
             b"NODE" | b"ELEMENT" | b"NSET" | b"ELSET" | b"INSTANCE" => {
-                found.push(Block {
-                    keyword,
-                    line: rest,
-                    data: scan.pos,
-                });
+                found.push(Block { keyword, line: rest, data: scan.pos });
             }
             b"INCLUDE" => {
-                return scan.fail(
-                    "the deck includes another file",
-                    "put the included lines into this file",
-                );
+                return scan.fail("the deck includes another file", "put the included lines into this file");
             }
             _ => {}
         }
@@ -176,12 +144,8 @@ fn parameter<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
         let mut halves = part.splitn(2, |&b| b == b'=').map(<[u8]>::trim_ascii);
         let key = halves.next()?;
         let value = halves.next().unwrap_or_default();
-        key.eq_ignore_ascii_case(name).then(|| {
-            value
-                .strip_prefix(b"\"")
-                .and_then(|v| v.strip_suffix(b"\""))
-                .unwrap_or(value)
-        })
+        key.eq_ignore_ascii_case(name)
+            .then(|| value.strip_prefix(b"\"").and_then(|v| v.strip_suffix(b"\"")).unwrap_or(value))
     })
 }
 
@@ -217,16 +181,9 @@ fn nodes(data: &[u8], block: &Block, raw: &mut Raw) -> Result<(), ReadError> {
 
 fn elements(data: &[u8], block: &Block, raw: &mut Raw) -> Result<(), ReadError> {
     let mut scan = data_lines(data, block);
-    let kind = parameter(block.line, b"TYPE")
-        .unwrap_or_default()
-        .to_ascii_uppercase();
+    let kind = parameter(block.line, b"TYPE").unwrap_or_default().to_ascii_uppercase();
     let digits: Vec<u8> = match kind.windows(3).position(|w| w == b"C3D") {
-        Some(at) => kind
-            .iter()
-            .skip(at + 3)
-            .copied()
-            .take_while(u8::is_ascii_digit)
-            .collect(),
+        Some(at) => kind.iter().skip(at + 3).copied().take_while(u8::is_ascii_digit).collect(),
         None => Vec::new(),
     };
     let nodes = match (digits.as_slice(), kind.as_slice()) {
@@ -234,8 +191,7 @@ fn elements(data: &[u8], block: &Block, raw: &mut Raw) -> Result<(), ReadError> 
         (b"10", _) => 10,
         (b"", b"S3" | b"S3R" | b"STRI3" | b"M3D3" | b"R3D3" | b"SFM3D3") => 3,
         (b"", _) => {
-            raw.notes
-                .push(format!("elements of type {} are not used", show(&kind)));
+            raw.notes.push(format!("elements of type {} are not used", show(&kind)));
             return Ok(());
         }
         _ => {
@@ -247,8 +203,7 @@ fn elements(data: &[u8], block: &Block, raw: &mut Raw) -> Result<(), ReadError> 
         }
     };
     if nodes == 10 {
-        raw.notes
-            .push("quadratic tetrahedra (C3D10): their corners are used".into());
+        raw.notes.push("quadratic tetrahedra (C3D10): their corners are used".into());
     }
     while more(&mut scan) {
         let id = scan.uint("the number of an element")?;
@@ -274,36 +229,20 @@ fn elements(data: &[u8], block: &Block, raw: &mut Raw) -> Result<(), ReadError> 
 
 /// Numbers, names of earlier sets, or with GENERATE lines `first, last, step`. Numbers of items
 /// that are not in the mesh (shells in an ELSET) are passed over.
-fn members(
-    data: &[u8],
-    block: &Block,
-    name: &[u8],
-    ids: &Ids,
-    sets: &mut Sets,
-) -> Result<(), ReadError> {
+fn members(data: &[u8], block: &Block, name: &[u8], ids: &Ids, sets: &mut Sets) -> Result<(), ReadError> {
     let mut scan = data_lines(data, block);
     let generate = parameter(block.line, b"GENERATE").is_some();
     while more(&mut scan) {
         if generate {
-            let (first, last) = (
-                scan.uint("the first number")?,
-                scan.uint("the last number")?,
-            );
-            let step = if scan.at_line_end() {
-                1
-            } else {
-                scan.uint("the step")?
-            };
+            let (first, last) = (scan.uint("the first number")?, scan.uint("the last number")?);
+            let step = if scan.at_line_end() { 1 } else { scan.uint("the step")? };
             if step == 0 || last < first {
-                return scan.fail(
-                    "a range needs first ≤ last and a step above 0",
-                    "correct it in the deck",
-                );
+                return scan.fail("a range needs first ≤ last and a step above 0", "correct it in the deck");
             }
             if (last - first) / step > ids.len() as u64 {
                 let inside = (0..ids.len()).filter(|&i| {
                     let id = ids.id(i);
-                    id >= first && id <= last && (id - first) % step == 0
+                    id >= first && id <= last && (id - first).is_multiple_of(step)
                 });
                 sets.extend(name, inside.map(|i| i as u32))?;
             } else {

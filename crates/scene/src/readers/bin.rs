@@ -11,22 +11,14 @@ pub(super) struct Bin<'a> {
 
 impl<'a> Bin<'a> {
     pub fn new(data: &'a [u8], pos: usize, big_endian: bool) -> Self {
-        Bin {
-            data,
-            pos,
-            big_endian,
-        }
+        Bin { data, pos, big_endian }
     }
 
     pub fn here(&self) -> Place {
         Place::Byte(self.pos as u64)
     }
 
-    pub fn fail<T>(
-        &self,
-        what: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Result<T, ReadError> {
+    pub fn fail<T>(&self, what: impl Into<String>, remedy: impl Into<String>) -> Result<T, ReadError> {
         Err(ReadError::new(self.here(), what, remedy))
     }
 
@@ -94,9 +86,7 @@ impl<'a> Bin<'a> {
             Kind::U32 => Number::Int(i64::from(u32::from_le_bytes(self.array()?))),
             Kind::I64 => Number::Int(i64::from_le_bytes(self.array()?)),
             // No index or tag in use reaches 2^63; what does is caught as out of range.
-            Kind::U64 => {
-                Number::Int(i64::try_from(u64::from_le_bytes(self.array()?)).unwrap_or(i64::MAX))
-            }
+            Kind::U64 => Number::Int(i64::try_from(u64::from_le_bytes(self.array()?)).unwrap_or(i64::MAX)),
             Kind::F32 => Number::Float(f64::from(f32::from_le_bytes(self.array()?))),
             Kind::F64 => Number::Float(f64::from_le_bytes(self.array()?)),
         })
@@ -153,9 +143,7 @@ impl Number {
         match self {
             Number::Int(i) => Some(i),
             // 2^53: beyond it a float no longer tells neighbouring integers apart.
-            Number::Float(x) if x.fract() == 0.0 && x.abs() <= 9_007_199_254_740_992.0 => {
-                Some(x as i64)
-            }
+            Number::Float(x) if x.fract() == 0.0 && x.abs() <= 9_007_199_254_740_992.0 => Some(x as i64),
             Number::Float(_) => None,
         }
     }

@@ -4,9 +4,6 @@ use super::bin::Kind;
 use super::error::{Place, ReadError};
 use super::raw::Raw;
 
-/// Fields that are kept; a field of bytes takes eight times its size in memory.
-const MOST_FIELDS: usize = 64;
-
 /// Adds cell number `cell` (from 0). Points and lines are passed over.
 pub(super) fn add(raw: &mut Raw, cell: u64, kind: u8, vertices: &[u32]) -> Result<(), ReadError> {
     let fail = |what: String, remedy: &str| Err(ReadError::new(Place::File, what, remedy));
@@ -25,18 +22,14 @@ pub(super) fn add(raw: &mut Raw, cell: u64, kind: u8, vertices: &[u32]) -> Resul
         (6, [_, _, _, ..]) => {
             for (i, w) in vertices.windows(3).enumerate() {
                 if let [a, b, c] = *w {
-                    raw.triangles
-                        .push(if i % 2 == 0 { [a, b, c] } else { [b, a, c] });
+                    raw.triangles.push(if i % 2 == 0 { [a, b, c] } else { [b, a, c] });
                 }
             }
         }
         (0..=4 | 21 | 35 | 68 | 75, _) => {}
         (5..=10 | 22..=24 | 28 | 69..=71 | 76..=78, _) => {
             return fail(
-                format!(
-                    "cell {cell} is of VTK type {kind} but has {} vertices",
-                    vertices.len()
-                ),
+                format!("cell {cell} is of VTK type {kind} but has {} vertices", vertices.len()),
                 "the file may be damaged: write it again",
             );
         }
@@ -57,8 +50,7 @@ pub(super) fn add(raw: &mut Raw, cell: u64, kind: u8, vertices: &[u32]) -> Resul
     Ok(())
 }
 
-const HIGHER_ORDER: &str =
-    "tetrahedra of higher order: their corners are used, the other nodes are not";
+const HIGHER_ORDER: &str = "tetrahedra of higher order: their corners are used, the other nodes are not";
 
 /// A field with `components` values per cell, in the order of the cells.
 pub(super) struct Field {
@@ -68,15 +60,35 @@ pub(super) struct Field {
     pub values: Vec<f64>,
 }
 
-/// Whether another field may still be read.
-pub(super) fn room(fields: &[Field]) -> bool {
-    fields.len() < MOST_FIELDS
+/// The fields of a file, as long as they stay in proportion to it.
+pub(super) struct Fields {
+    list: Vec<Field>,
+    /// Values that may still be kept.
+    budget: u64,
+}
+
+impl Fields {
+    /// For a file of this many bytes. A value takes 8 bytes in memory and mostly 4 or 8 in the
+    /// file, so a quarter of its bytes is room for all but files of nothing but byte fields.
+    pub fn new(bytes: usize) -> Self {
+        Fields { list: Vec::new(), budget: bytes as u64 / 4 + (1 << 20) }
+    }
+
+    /// Whether a field of `size` values may still be added.
+    pub fn room(&self, size: u64) -> bool {
+        size <= self.budget
+    }
+
+    pub fn push(&mut self, field: Field) {
+        self.budget = self.budget.saturating_sub(field.values.len() as u64);
+        self.list.push(field);
+    }
 }
 
 /// Keeps the values of the tets, and takes the field that numbers materials as tags.
-pub(super) fn keep_fields(raw: &mut Raw, fields: Vec<Field>) {
+pub(super) fn keep_fields(raw: &mut Raw, fields: Fields) {
     let mut best: Option<(usize, String)> = None;
-    for field in fields {
+    for field in fields.list {
         let pick = |component: usize| -> Option<Vec<f64>> {
             (0..raw.tets.len())
                 .map(|e| {
@@ -92,14 +104,10 @@ pub(super) fn keep_fields(raw: &mut Raw, fields: Vec<Field>) {
         };
         for k in 0..field.components.min(9) {
             let Some(values) = pick(k) else {
-                raw.notes.push(format!(
-                    "the field `{}` has too few values and is left out",
-                    field.name
-                ));
+                raw.notes.push(format!("the field `{}` has too few values and is left out", field.name));
                 break;
             };
-            let whole =
-                !field.kind.is_float() || values.iter().all(|x| x.fract() == 0.0 && x.abs() < 9e15);
+            let whole = !field.kind.is_float() || values.iter().all(|x| x.fract() == 0.0 && x.abs() < 9e15);
             if field.components == 1
                 && whole
                 && let Some(rank) = material_rank(&field.name)
@@ -114,8 +122,7 @@ pub(super) fn keep_fields(raw: &mut Raw, fields: Vec<Field>) {
         && let Some(values) = raw.cell_data.get(&name)
     {
         raw.tags = values.iter().map(|&x| x as i64).collect();
-        raw.notes
-            .push(format!("the field `{name}` numbers the regions"));
+        raw.notes.push(format!("the field `{name}` numbers the regions"));
     }
 }
 
@@ -143,10 +150,6 @@ fn material_rank(name: &str) -> Option<usize> {
         "label",
         "labels",
     ];
-    let plain: String = name
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .collect::<String>()
-        .to_lowercase();
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
     NAMES.iter().position(|&n| n == plain)
 }

@@ -36,12 +36,7 @@ pub struct ReadError {
 impl ReadError {
     /// A fault without its file yet; [`super::read`] fills that in.
     pub(super) fn new(place: Place, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        ReadError {
-            file: PathBuf::new(),
-            place,
-            what: what.into(),
-            remedy: remedy.into(),
-        }
+        ReadError { file: PathBuf::new(), place, what: what.into(), remedy: remedy.into() }
     }
 
     /// Names the file unless it is named already.

@@ -13,11 +13,7 @@ pub(super) const READER: Reader = Reader {
     name: "Gmsh",
     extensions: &["msh"],
     summary: "2.2 and 4.1, text and binary; physical volumes as tags with their names, other physical groups as vertex sets",
-    begins: |head| {
-        Scan::new(head, None)
-            .word()
-            .is_some_and(|w| w.first() == Some(&b'$'))
-    },
+    begins: |head| Scan::new(head, None).word().is_some_and(|w| w.first() == Some(&b'$')),
     beginning: "$MeshFormat",
     parse: |_, data| parse(&data),
 };
@@ -106,8 +102,7 @@ impl Groups {
                 raw.tets.push([a, b, c, d]);
             }
             raw.tet_ids.push(id);
-            raw.tags
-                .push(physicals.first().copied().unwrap_or(0).saturating_abs());
+            raw.tags.push(physicals.first().copied().unwrap_or(0).saturating_abs());
             self.entities.push(entity);
             self.higher_order += u64::from(nodes > corners);
             self.several |= physicals.len() > 1;
@@ -120,10 +115,7 @@ impl Groups {
         for p in physicals.iter().filter(|&&p| p != 0) {
             let key = (dimension, p.saturating_abs());
             if self.sets.len() < MOST_SETS || self.sets.contains_key(&key) {
-                self.sets
-                    .entry(key)
-                    .or_default()
-                    .extend_from_slice(vertices);
+                self.sets.entry(key).or_default().extend_from_slice(vertices);
             }
         }
     }
@@ -143,9 +135,8 @@ impl Groups {
         let first = self.entities.first();
         if raw.tags.iter().all(|&t| t == 0) && self.entities.iter().any(|e| Some(e) != first) {
             raw.tags = self.entities.iter().map(|&e| i64::from(e)).collect();
-            raw.notes.push(
-                "the file has no physical volumes: the numbers of its volumes are the tags".into(),
-            );
+            raw.notes
+                .push("the file has no physical volumes: the numbers of its volumes are the tags".into());
         }
         if self.higher_order > 0 {
             raw.notes.push(format!(
@@ -154,18 +145,14 @@ impl Groups {
             ));
         }
         if self.several {
-            raw.notes
-                .push("some volumes are in several physical groups: the first is the tag".into());
+            raw.notes.push("some volumes are in several physical groups: the first is the tag".into());
         }
     }
 }
 
 fn parse(data: &[u8]) -> Result<Raw, ReadError> {
     let mut scan = Scan::new(data, None);
-    let mut raw = Raw {
-        repeats_are_groups: true,
-        ..Raw::default()
-    };
+    let mut raw = Raw { repeats_are_groups: true, ..Raw::default() };
     let mut groups = Groups::default();
     let mut format = None;
     let mut seen: Vec<&[u8]> = Vec::new();
@@ -178,10 +165,7 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
         };
         if matches!(name, b"MeshFormat" | b"Nodes" | b"Elements" | b"Entities") {
             if seen.contains(&name) {
-                return scan.fail(
-                    format!("${} comes twice", show(name)),
-                    "write the mesh again",
-                );
+                return scan.fail(format!("${} comes twice", show(name)), "write the mesh again");
             }
             seen.push(name);
         }
@@ -190,19 +174,13 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
             end_section(&mut scan, name)?;
             continue;
         }
-        let known = matches!(
-            name,
-            b"PhysicalNames" | b"Entities" | b"Nodes" | b"Elements"
-        );
+        let known = matches!(name, b"PhysicalNames" | b"Entities" | b"Nodes" | b"Elements");
         if !known {
             skip_section(&mut scan, name)?;
             continue;
         }
         let Some(format) = format else {
-            return scan.fail(
-                format!("${} comes before $MeshFormat", show(name)),
-                "write the mesh again",
-            );
+            return scan.fail(format!("${} comes before $MeshFormat", show(name)), "write the mesh again");
         };
         match (name, format.major) {
             (b"PhysicalNames", _) => physical_names(&mut scan, &mut groups)?,
@@ -252,17 +230,10 @@ fn mesh_format(scan: &mut Scan) -> Result<Format, ReadError> {
         );
     };
     if binary > 1 || !matches!(size, 4 | 8) || (major == 2 && size != 8) {
-        return scan.fail(
-            format!("`{version} {binary} {size}` is not a format of Gmsh"),
-            "write the mesh again",
-        );
+        return scan
+            .fail(format!("`{version} {binary} {size}` is not a format of Gmsh"), "write the mesh again");
     }
-    let mut format = Format {
-        binary: binary == 1,
-        big_endian: false,
-        size,
-        major,
-    };
+    let mut format = Format { binary: binary == 1, big_endian: false, size, major };
     if format.binary {
         scan.line();
         let mut bin = Bin::new(scan.data, scan.pos, false);
@@ -270,10 +241,8 @@ fn mesh_format(scan: &mut Scan) -> Result<Format, ReadError> {
             1 => {}
             0x0100_0000 => format.big_endian = true,
             other => {
-                return bin.fail(
-                    format!("the mark of the byte order is {other}, not 1"),
-                    "write the mesh again",
-                );
+                return bin
+                    .fail(format!("the mark of the byte order is {other}, not 1"), "write the mesh again");
             }
         }
         scan.pos = bin.pos;
@@ -287,9 +256,7 @@ fn end_section(scan: &mut Scan, name: &[u8]) -> Result<(), ReadError> {
     if found.and_then(|w| w.strip_prefix(b"$End")) == Some(name) {
         return Ok(());
     }
-    let found = found.map_or("the end of the file".to_string(), |w| {
-        format!("`{}`", show(w))
-    });
+    let found = found.map_or("the end of the file".to_string(), |w| format!("`{}`", show(w)));
     scan.pos = start;
     scan.fail(
         format!("$End{} should be here, found {found}", show(name)),
@@ -310,10 +277,7 @@ fn skip_section(scan: &mut Scan, name: &[u8]) -> Result<(), ReadError> {
         scan.pos += 1;
     }
     scan.pos = start;
-    scan.fail(
-        format!("${} has no end", show(name)),
-        "the file may be cut short: write the mesh again",
-    )
+    scan.fail(format!("${} has no end", show(name)), "the file may be cut short: write the mesh again")
 }
 
 fn physical_names(scan: &mut Scan, groups: &mut Groups) -> Result<(), ReadError> {
@@ -322,15 +286,10 @@ fn physical_names(scan: &mut Scan, groups: &mut Groups) -> Result<(), ReadError>
         let dimension = scan.uint("the dimension of a group")?;
         let tag = scan.int("the number of a group")?;
         let line = scan.line().unwrap_or_default();
-        let name = line
-            .strip_prefix(b"\"")
-            .and_then(|l| l.strip_suffix(b"\""))
-            .unwrap_or(line);
+        let name = line.strip_prefix(b"\"").and_then(|l| l.strip_suffix(b"\"")).unwrap_or(line);
         if dimension > 3 || name.is_empty() {
-            return scan.fail(
-                "a group needs a dimension up to 3, a number and a name",
-                "write the mesh again",
-            );
+            return scan
+                .fail("a group needs a dimension up to 3, a number and a name", "write the mesh again");
         }
         groups.names.insert((dimension as u32, tag), text(name));
     }

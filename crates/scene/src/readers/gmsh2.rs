@@ -35,10 +35,7 @@ fn number(bin: &mut Bin, of: &str) -> Result<u64, ReadError> {
     let id = bin.i32()?;
     match u64::try_from(id) {
         Ok(id) => Ok(id),
-        Err(_) => bin.fail(
-            format!("{of} has number {id}"),
-            "the file may be damaged: write it again",
-        ),
+        Err(_) => bin.fail(format!("{of} has number {id}"), "the file may be damaged: write it again"),
     }
 }
 
@@ -81,14 +78,7 @@ pub(super) fn elements(
             }
         }
         let [physical, entity] = first;
-        groups.add(
-            raw,
-            id,
-            shape,
-            vertices.get(..corners).unwrap_or_default(),
-            &[physical],
-            entity as i32,
-        );
+        groups.add(raw, id, shape, vertices.get(..corners).unwrap_or_default(), &[physical], entity as i32);
     }
     Ok(())
 }
@@ -102,17 +92,12 @@ fn binary(bin: &mut Bin, n: usize, raw: &mut Raw, groups: &mut Groups) -> Result
         };
         let (_, corners, nodes) = shape;
         let (Ok(follow), Ok(tags)) = (usize::try_from(follow), usize::try_from(tags)) else {
-            return bin.fail(
-                "a block of elements has a negative count",
-                "the file may be damaged: write it again",
-            );
+            return bin
+                .fail("a block of elements has a negative count", "the file may be damaged: write it again");
         };
         if follow == 0 || follow > n - done {
             return bin.fail(
-                format!(
-                    "a block announces {follow} elements where {} are left",
-                    n - done
-                ),
+                format!("a block announces {follow} elements where {} are left", n - done),
                 "the file may be damaged: write it again",
             );
         }

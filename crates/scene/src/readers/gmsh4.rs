@@ -33,19 +33,11 @@ impl<'s, 'a> Source<'s, 'a> {
     }
 
     fn here(&self) -> Place {
-        if self.format.binary {
-            self.bin.here()
-        } else {
-            self.scan.here()
-        }
+        if self.format.binary { self.bin.here() } else { self.scan.here() }
     }
 
     fn fail<T>(&self, what: String) -> Result<T, ReadError> {
-        Err(ReadError::new(
-            self.here(),
-            what,
-            "the file may be damaged: write it again",
-        ))
+        Err(ReadError::new(self.here(), what, "the file may be damaged: write it again"))
     }
 
     /// A `size_t`.
@@ -69,19 +61,11 @@ impl<'s, 'a> Source<'s, 'a> {
     }
 
     fn float(&mut self, wanted: &str) -> Result<f64, ReadError> {
-        if self.format.binary {
-            self.bin.f64()
-        } else {
-            self.scan.float(wanted)
-        }
+        if self.format.binary { self.bin.f64() } else { self.scan.float(wanted) }
     }
 
     fn point(&mut self) -> Result<[f64; 3], ReadError> {
-        if self.format.binary {
-            self.bin.point()
-        } else {
-            self.scan.point()
-        }
+        if self.format.binary { self.bin.point() } else { self.scan.point() }
     }
 
     /// A count of items that take at least these bytes as text and as binary.
@@ -98,11 +82,7 @@ impl<'s, 'a> Source<'s, 'a> {
     }
 }
 
-pub(super) fn entities(
-    scan: &mut Scan,
-    format: Format,
-    groups: &mut Groups,
-) -> Result<(), ReadError> {
+pub(super) fn entities(scan: &mut Scan, format: Format, groups: &mut Groups) -> Result<(), ReadError> {
     let mut src = Source::new(scan, format);
     let mut counts = [0u64; 4];
     for c in &mut counts {
@@ -163,10 +143,7 @@ pub(super) fn nodes(scan: &mut Scan, format: Format, raw: &mut Raw) -> Result<()
         }
     }
     if raw.vertices.len() != total {
-        return src.fail(format!(
-            "the blocks hold {} nodes, the header says {total}",
-            raw.vertices.len()
-        ));
+        return src.fail(format!("the blocks hold {} nodes, the header says {total}", raw.vertices.len()));
     }
     raw.vertex_ids = ids;
     src.done();
@@ -196,11 +173,7 @@ pub(super) fn elements(
         }
         let place = src.here();
         let Some(shape) = element_type(kind) else {
-            return Err(not_a_tet(
-                place,
-                src.size("the number of an element")?,
-                kind,
-            ));
+            return Err(not_a_tet(place, src.size("the number of an element")?, kind));
         };
         let physicals = u32::try_from(dimension)
             .ok()
@@ -222,9 +195,7 @@ pub(super) fn elements(
         done += n;
     }
     if done != total {
-        return src.fail(format!(
-            "the blocks hold {done} elements, the header says {total}"
-        ));
+        return src.fail(format!("the blocks hold {done} elements, the header says {total}"));
     }
     src.done();
     Ok(())

@@ -11,9 +11,7 @@ pub(super) const READER: Reader = Reader {
     extensions: &["mesh"],
     summary: "text; tetrahedra with references as tags, references of triangles, edges and vertices as vertex sets",
     begins: |head| {
-        Scan::new(head, Some(b'#'))
-            .word()
-            .is_none_or(|w| w.len() > 8 && w.eq_ignore_ascii_case(b"MeshVersionFormatted"))
+        Scan::new(head, Some(b'#')).word().is_none_or(|w| w.eq_ignore_ascii_case(b"MeshVersionFormatted"))
     },
     beginning: "MeshVersionFormatted",
     parse: |_, data| parse(&data),
@@ -29,10 +27,7 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
             b"meshversionformatted" => {
                 let version = scan.uint("the version of the format")?;
                 if !(1..=4).contains(&version) {
-                    return scan.fail(
-                        format!("version {version} is not known"),
-                        "write version 1 or 2",
-                    );
+                    return scan.fail(format!("version {version} is not known"), "write version 1 or 2");
                 }
             }
             b"dimension" => {
@@ -99,36 +94,25 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
             _ if word.first().is_some_and(u8::is_ascii_alphabetic) => {
                 skipped.push(show(word));
                 // A section of numbers: up to the next keyword.
-                while scan
-                    .peek()
-                    .is_some_and(|w| w.first().is_some_and(|b| !b.is_ascii_alphabetic()))
-                {
+                while scan.peek().is_some_and(|w| w.first().is_some_and(|b| !b.is_ascii_alphabetic())) {
                     scan.word();
                 }
             }
             _ => {
                 return scan.fail(
-                    format!(
-                        "expected a section such as Tetrahedra, found `{}`",
-                        show(word)
-                    ),
+                    format!("expected a section such as Tetrahedra, found `{}`", show(word)),
                     "a count and the lines after it may disagree",
                 );
             }
         }
     }
     if dimension != 3 {
-        return Err(ReadError::new(
-            Place::File,
-            "the mesh is not in 3-D",
-            "only meshes in 3-D can be used",
-        ));
+        return Err(ReadError::new(Place::File, "the mesh is not in 3-D", "only meshes in 3-D can be used"));
     }
     skipped.dedup();
     skipped.truncate(8);
     if !skipped.is_empty() {
-        raw.notes
-            .push(format!("sections not used: {}", skipped.join(", ")));
+        raw.notes.push(format!("sections not used: {}", skipped.join(", ")));
     }
     Ok(raw)
 }

@@ -7,12 +7,7 @@
 //!
 //! Memory stays within about four times the file, since a count in a header is never believed
 //! beyond the bytes that follow it.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod abaqus;
 mod base64;
@@ -100,30 +95,30 @@ pub static READERS: &[Reader] = &[
 
 /// Reads a mesh, chosen by the file's extension, and checks it.
 pub fn read(path: &Path) -> Result<Loaded, ReadError> {
+    read_from(path, |reader| load(path, Some(reader)))
+}
+
+/// Reads a mesh from memory; the name tells the format.
+pub fn read_bytes(name: &str, data: &[u8]) -> Result<Loaded, ReadError> {
+    read_from(Path::new(name), |_| Ok(data.to_vec()))
+}
+
+fn read_from(
+    path: &Path,
+    load: impl FnOnce(&Reader) -> Result<Vec<u8>, ReadError>,
+) -> Result<Loaded, ReadError> {
     let named = |e: ReadError| e.in_file(path);
-    let extension = path
-        .extension()
-        .map(|e| e.to_string_lossy().to_lowercase())
-        .unwrap_or_default();
-    let reader = READERS
-        .iter()
-        .find(|r| r.extensions.contains(&extension.as_str()))
-        .ok_or_else(|| {
-            let known: Vec<String> = READERS
-                .iter()
-                .map(|r| format!(".{} ({})", r.extensions.join(" ."), r.name))
-                .collect();
-            let what = match extension.as_str() {
-                "" => "the file has no extension to tell its format".to_string(),
-                e => format!("`.{e}` is not a mesh format that can be read"),
-            };
-            named(ReadError::new(
-                Place::File,
-                what,
-                format!("the extensions are {}", known.join(", ")),
-            ))
-        })?;
-    let data = load(path, Some(reader)).map_err(named)?;
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let reader = READERS.iter().find(|r| r.extensions.contains(&extension.as_str())).ok_or_else(|| {
+        let known: Vec<String> =
+            READERS.iter().map(|r| format!(".{} ({})", r.extensions.join(" ."), r.name)).collect();
+        let what = match extension.as_str() {
+            "" => "the file has no extension to tell its format".to_string(),
+            e => format!("`.{e}` is not a mesh format that can be read"),
+        };
+        named(ReadError::new(Place::File, what, format!("the extensions are {}", known.join(", "))))
+    })?;
+    let data = load(reader).map_err(named)?;
     let raw = (reader.parse)(path, data).map_err(named)?;
     validate::finish(raw).map_err(named)
 }
@@ -131,33 +126,18 @@ pub fn read(path: &Path) -> Result<Loaded, ReadError> {
 /// The bytes of a regular file, once its beginning looks right.
 fn load(path: &Path, reader: Option<&Reader>) -> Result<Vec<u8>, ReadError> {
     let failed = |e: std::io::Error| {
-        ReadError::new(
-            Place::File,
-            format!("the file cannot be read: {e}"),
-            "check its name and permissions",
-        )
+        ReadError::new(Place::File, format!("the file cannot be read: {e}"), "check its name and permissions")
     };
     // Asked before opening: opening a FIFO would wait for a writer.
     let about = fs::metadata(path).map_err(failed)?;
     if !about.is_file() {
-        let kind = if about.is_dir() {
-            "a directory"
-        } else {
-            "not a regular file (a pipe or device)"
-        };
-        return Err(ReadError::new(
-            Place::File,
-            format!("this is {kind}"),
-            "give the path of a mesh file",
-        ));
+        let kind = if about.is_dir() { "a directory" } else { "not a regular file (a pipe or device)" };
+        return Err(ReadError::new(Place::File, format!("this is {kind}"), "give the path of a mesh file"));
     }
     let too_large = || {
         ReadError::new(
             Place::File,
-            format!(
-                "the file is larger than {} GiB, the most that is read",
-                LARGEST >> 30
-            ),
+            format!("the file is larger than {} GiB, the most that is read", LARGEST >> 30),
             "use a coarser mesh or a binary format",
         )
     };
@@ -166,34 +146,20 @@ fn load(path: &Path, reader: Option<&Reader>) -> Result<Vec<u8>, ReadError> {
     }
     let mut file = File::open(path).map_err(failed)?;
     let mut data = Vec::with_capacity(HEAD as usize);
-    file.by_ref()
-        .take(HEAD)
-        .read_to_end(&mut data)
-        .map_err(failed)?;
+    file.by_ref().take(HEAD).read_to_end(&mut data).map_err(failed)?;
     if data.iter().all(u8::is_ascii_whitespace) && (data.len() as u64) < HEAD {
-        return Err(ReadError::new(
-            Place::File,
-            "the file is empty",
-            "write the mesh again",
-        ));
+        return Err(ReadError::new(Place::File, "the file is empty", "write the mesh again"));
     }
     if let Some(r) = reader
         && !(r.begins)(&data)
     {
         return Err(ReadError::new(
             Place::File,
-            format!(
-                "this is not a {} file: it should begin with {}",
-                r.name, r.beginning
-            ),
+            format!("this is not a {} file: it should begin with {}", r.name, r.beginning),
             "check that the extension fits the content",
         ));
     }
-    data.reserve_exact(
-        (about.len() as usize)
-            .saturating_sub(data.len())
-            .saturating_add(1),
-    );
+    data.reserve_exact((about.len() as usize).saturating_sub(data.len()).saturating_add(1));
     file.take(LARGEST).read_to_end(&mut data).map_err(failed)?;
     if data.len() as u64 > LARGEST {
         return Err(too_large());

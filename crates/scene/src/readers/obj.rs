@@ -35,10 +35,8 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
                     corners.push(index(&scan, corner, raw.vertices.len())?);
                 }
                 if corners.len() < 3 {
-                    return scan.fail(
-                        format!("a face has {} corners", corners.len()),
-                        "a face needs at least 3",
-                    );
+                    return scan
+                        .fail(format!("a face has {} corners", corners.len()), "a face needs at least 3");
                 }
                 raw.push_polygon(&corners);
             }
@@ -50,10 +48,7 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
             }
             _ => {
                 return scan.fail(
-                    format!(
-                        "expected a line such as `v 0 0 0` or `f 1 2 3`, found `{}`",
-                        show(word)
-                    ),
+                    format!("expected a line such as `v 0 0 0` or `f 1 2 3`, found `{}`", show(word)),
                     "the file may be damaged: write it again",
                 );
             }
@@ -74,10 +69,7 @@ fn index(scan: &Scan, corner: &[u8], so_far: usize) -> Result<u32, ReadError> {
     match position.and_then(|p| u32::try_from(p).ok()) {
         Some(p) => Ok(p),
         None => scan.fail(
-            format!(
-                "a face refers to `{}`, after {so_far} vertices",
-                show(corner)
-            ),
+            format!("a face refers to `{}`, after {so_far} vertices", show(corner)),
             "vertices are numbered from 1, or backwards from -1",
         ),
     }

@@ -80,11 +80,7 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
         }
         // Every property takes at least one byte.
         let least = element.properties.len() as u64;
-        if element
-            .count
-            .checked_mul(least)
-            .is_none_or(|n| n > source.left() + 1)
-        {
+        if element.count.checked_mul(least).is_none_or(|n| n > source.left() + 1) {
             return source.fail(
                 format!(
                     "the header announces {} of `{}`, but only {} bytes are left",
@@ -100,13 +96,10 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
             let given = element
                 .properties
                 .iter()
-                .filter(|p| matches!(p.role, Role::Coordinate(_)))
+                .filter(|p| matches!(p.role, Role::Coordinate(_)) && p.list.is_none() && p.kind.bytes() > 1)
                 .count();
             if given != 3 {
-                return source.fail(
-                    "the vertices do not have x, y and z",
-                    "write all three coordinates",
-                );
+                return source.fail("the vertices do not have x, y and z", "write all three coordinates");
             }
         }
         for _ in 0..element.count {
@@ -122,10 +115,8 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
                     continue;
                 };
                 let Some(n) = source.number(length)?.int().filter(|&n| n >= 0) else {
-                    return source.fail(
-                        "a list has a negative length",
-                        "the file may be damaged: write it again",
-                    );
+                    return source
+                        .fail("a list has a negative length", "the file may be damaged: write it again");
                 };
                 let is_face = element.name == "face" && property.role == Role::Corners;
                 corners.clear();
@@ -159,8 +150,7 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
             }
         }
         if element.name == "tristrips" && element.count > 0 {
-            raw.notes
-                .push("triangle strips are not used: write faces".into());
+            raw.notes.push("triangle strips are not used: write faces".into());
         }
     }
     raw.vertex_ids = Ids::counted(0, raw.vertices.len());
@@ -176,16 +166,10 @@ fn header(scan: &mut Scan) -> Result<(Vec<Element>, bool, bool), ReadError> {
     loop {
         let start = scan.pos;
         let Some(line) = scan.line() else {
-            return scan.fail(
-                "the header has no end_header",
-                "the file may be cut short: write it again",
-            );
+            return scan.fail("the header has no end_header", "the file may be cut short: write it again");
         };
-        let words: Vec<&[u8]> = line
-            .split(u8::is_ascii_whitespace)
-            .filter(|w| !w.is_empty())
-            .take(6)
-            .collect();
+        let words: Vec<&[u8]> =
+            line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()).take(6).collect();
         match *words {
             [] | [b"comment", ..] | [b"obj_info", ..] => {}
             [b"format", kind, ..] => {
@@ -197,19 +181,11 @@ fn header(scan: &mut Scan) -> Result<(Vec<Element>, bool, bool), ReadError> {
                 };
             }
             [b"element", name, count] => {
-                let Some(count) = super::scan::parse_int(count).and_then(|n| u64::try_from(n).ok())
-                else {
+                let Some(count) = super::scan::parse_int(count).and_then(|n| u64::try_from(n).ok()) else {
                     scan.pos = start;
-                    return scan.fail(
-                        format!("`{}` is not a count", show(count)),
-                        "write the file again",
-                    );
+                    return scan.fail(format!("`{}` is not a count", show(count)), "write the file again");
                 };
-                elements.push(Element {
-                    name: show(name),
-                    count,
-                    properties: Vec::new(),
-                });
+                elements.push(Element { name: show(name), count, properties: Vec::new() });
             }
             [b"property", b"list", length, kind, name] => {
                 let role = match name {
@@ -230,19 +206,14 @@ fn header(scan: &mut Scan) -> Result<(Vec<Element>, bool, bool), ReadError> {
             [b"end_header"] => break,
             _ => {
                 scan.pos = start;
-                return scan.fail(
-                    format!("`{}` is not a line of a PLY header", show(line)),
-                    "write the file again",
-                );
+                return scan
+                    .fail(format!("`{}` is not a line of a PLY header", show(line)), "write the file again");
             }
         }
     }
     match format {
         Some((binary, big_endian)) => Ok((elements, binary, big_endian)),
-        None => scan.fail(
-            "the header does not say ascii or binary",
-            "write the file again",
-        ),
+        None => scan.fail("the header does not say ascii or binary", "write the file again"),
     }
 }
 
@@ -257,27 +228,16 @@ fn property(
     let length = list.map(kind_of);
     match (elements.last_mut(), kind_of(kind), length) {
         (Some(element), Some(kind), None) => {
-            element.properties.push(Property {
-                role,
-                kind,
-                list: None,
-            });
+            element.properties.push(Property { role, kind, list: None });
             Ok(())
         }
         (Some(element), Some(kind), Some(Some(length))) => {
-            element.properties.push(Property {
-                role,
-                kind,
-                list: Some(length),
-            });
+            element.properties.push(Property { role, kind, list: Some(length) });
             Ok(())
         }
         _ => {
             scan.pos = start;
-            scan.fail(
-                "a property of an unknown type, or before any element",
-                "write the file again",
-            )
+            scan.fail("a property of an unknown type, or before any element", "write the file again")
         }
     }
 }

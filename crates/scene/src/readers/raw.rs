@@ -19,18 +19,11 @@ pub(super) struct Ids {
 impl Ids {
     /// `len` items numbered from `first`.
     pub fn counted(first: u64, len: usize) -> Self {
-        Ids {
-            runs: vec![(0, first)],
-            by_id: Vec::new(),
-            len: u32::try_from(len).unwrap_or(u32::MAX),
-        }
+        Ids { runs: vec![(0, first)], by_id: Vec::new(), len: u32::try_from(len).unwrap_or(u32::MAX) }
     }
 
     pub fn push(&mut self, id: u64) {
-        let next = self
-            .runs
-            .last()
-            .map(|&(at, first)| first.saturating_add(u64::from(self.len - at)));
+        let next = self.runs.last().map(|&(at, first)| first.saturating_add(u64::from(self.len - at)));
         if next != Some(id) {
             self.runs.push((self.len, id));
         }
@@ -39,9 +32,7 @@ impl Ids {
 
     /// The file's number of the item at `position`; counted from 1 when the file has none.
     pub fn id(&self, position: usize) -> u64 {
-        let after = self
-            .runs
-            .partition_point(|&(at, _)| at as usize <= position);
+        let after = self.runs.partition_point(|&(at, _)| at as usize <= position);
         match after.checked_sub(1).and_then(|i| self.runs.get(i)) {
             Some(&(at, first)) => first.saturating_add((position - at as usize) as u64),
             None => position as u64 + 1,
@@ -51,12 +42,7 @@ impl Ids {
     /// Prepares [`Ids::find`]; the error is a number that occurs twice.
     pub fn index(&mut self) -> Result<(), u64> {
         let ends = self.runs.iter().skip(1).map(|r| r.0).chain([self.len]);
-        self.by_id = self
-            .runs
-            .iter()
-            .zip(ends)
-            .map(|(&(at, first), end)| (first, at, end - at))
-            .collect();
+        self.by_id = self.runs.iter().zip(ends).map(|(&(at, first), end)| (first, at, end - at)).collect();
         self.by_id.sort_unstable();
         for pair in self.by_id.windows(2) {
             if let [a, b] = pair
@@ -125,8 +111,7 @@ impl Raw {
             Some(set) => set.extend_from_slice(vertices),
             None if full => {
                 if !std::mem::replace(&mut self.sets_left_out, true) {
-                    self.notes
-                        .push(format!("only the first {MOST_SETS} vertex sets are kept"));
+                    self.notes.push(format!("only the first {MOST_SETS} vertex sets are kept"));
                 }
             }
             None => {
@@ -157,15 +142,16 @@ impl Raw {
                 });
             }
         }
-        let mut used: Vec<u32> = label.clone();
-        used.sort_unstable();
-        used.dedup();
-        // Tag 0 stays for tets in no set; the others count from 1 in the order of the sets.
-        let shift = i64::from(!used.contains(&0));
-        let tag = |l: u32| match used.binary_search(&l) {
-            Ok(k) => k as i64 + shift,
-            Err(_) => 0,
-        };
+        // Tag 0 is for tets in no set; the others count from 1 in the order of the tets.
+        let mut tag_of = vec![0i64; chain.len()];
+        let mut used: Vec<u32> = Vec::new();
+        for &l in label.iter().filter(|&&l| l != 0) {
+            if let Some(tag) = tag_of.get_mut(l as usize).filter(|t| **t == 0) {
+                used.push(l);
+                *tag = used.len() as i64;
+            }
+        }
+        let tag = |l: u32| tag_of.get(l as usize).copied().unwrap_or(0);
         self.tags = label.iter().map(|&l| tag(l)).collect();
         for &l in &used {
             let mut link = l;
@@ -173,10 +159,7 @@ impl Raw {
                 && link != 0
             {
                 if let Some((name, _)) = sets.get(s) {
-                    self.region_names
-                        .entry(name.clone())
-                        .or_default()
-                        .push(tag(l));
+                    self.region_names.entry(name.clone()).or_default().push(tag(l));
                 }
                 link = before;
             }

@@ -20,12 +20,7 @@ pub(super) struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     pub fn new(data: &'a [u8], comment: Option<u8>) -> Self {
-        Scan {
-            data,
-            pos: 0,
-            comment,
-            comma: false,
-        }
+        Scan { data, pos: 0, comment, comma: false }
     }
 
     pub fn with_commas(mut self) -> Self {
@@ -39,10 +34,7 @@ impl<'a> Scan<'a> {
 
     /// The line of the byte at `pos`, from 1.
     pub fn line_at(&self, pos: usize) -> Place {
-        let before = self
-            .data
-            .get(..pos.min(self.data.len()))
-            .unwrap_or_default();
+        let before = self.data.get(..pos.min(self.data.len())).unwrap_or_default();
         Place::Line(before.iter().filter(|&&b| b == b'\n').count() as u64 + 1)
     }
 
@@ -50,11 +42,7 @@ impl<'a> Scan<'a> {
         self.line_at(self.pos)
     }
 
-    pub fn fail<T>(
-        &self,
-        what: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Result<T, ReadError> {
+    pub fn fail<T>(&self, what: impl Into<String>, remedy: impl Into<String>) -> Result<T, ReadError> {
         Err(ReadError::new(self.here(), what, remedy))
     }
 
@@ -63,9 +51,7 @@ impl<'a> Scan<'a> {
             if Some(b) == self.comment {
                 let rest = self.rest();
                 self.pos += rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
-            } else if (b == b'\n' && !over_lines)
-                || !(b.is_ascii_whitespace() || b == b',' && self.comma)
-            {
+            } else if (b == b'\n' && !over_lines) || !(b.is_ascii_whitespace() || b == b',' && self.comma) {
                 return;
             } else {
                 self.pos += 1;
@@ -78,9 +64,7 @@ impl<'a> Scan<'a> {
         let len = rest
             .iter()
             .take(LONGEST_WORD)
-            .position(|&b| {
-                b.is_ascii_whitespace() || b == b',' && self.comma || Some(b) == self.comment
-            })
+            .position(|&b| b.is_ascii_whitespace() || b == b',' && self.comma || Some(b) == self.comment)
             .unwrap_or(rest.len().min(LONGEST_WORD));
         self.pos += len;
         rest.get(..len).filter(|w| !w.is_empty())
@@ -123,11 +107,7 @@ impl<'a> Scan<'a> {
         matches!(self.data.get(self.pos), None | Some(b'\n'))
     }
 
-    fn number<T>(
-        &mut self,
-        wanted: &str,
-        parse: impl Fn(&[u8]) -> Option<T>,
-    ) -> Result<T, ReadError> {
+    fn number<T>(&mut self, wanted: &str, parse: impl Fn(&[u8]) -> Option<T>) -> Result<T, ReadError> {
         self.skip_blank(true);
         let start = self.pos;
         let word = self.take_word();
@@ -187,19 +167,9 @@ pub(super) fn show(word: &[u8]) -> String {
     let head: String = word
         .iter()
         .take(40)
-        .map(|&b| {
-            if b.is_ascii_graphic() || b == b' ' {
-                char::from(b)
-            } else {
-                '?'
-            }
-        })
+        .map(|&b| if b.is_ascii_graphic() || b == b' ' { char::from(b) } else { '?' })
         .collect();
-    if word.len() > 40 {
-        format!("{head}…")
-    } else {
-        head
-    }
+    if word.len() > 40 { format!("{head}…") } else { head }
 }
 
 /// A name out of the file, with anything that is not UTF-8 replaced.

@@ -27,16 +27,9 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
         Ok(n) => Some(HEADER as u64 + TRIANGLE * u64::from(n as u32)),
         Err(_) => None,
     };
-    let is_text = data
-        .trim_ascii_start()
-        .get(..5)
-        .is_some_and(|w| w.eq_ignore_ascii_case(b"solid"));
+    let is_text = data.trim_ascii_start().get(..5).is_some_and(|w| w.eq_ignore_ascii_case(b"solid"));
     // Many binary files begin with "solid" too: the size decides first.
-    if binary_size == Some(data.len() as u64) || !is_text {
-        binary(data, binary_size)
-    } else {
-        text(data)
-    }
+    if binary_size == Some(data.len() as u64) || !is_text { binary(data, binary_size) } else { text(data) }
 }
 
 fn binary(data: &[u8], size: Option<u64>) -> Result<Raw, ReadError> {
@@ -44,10 +37,7 @@ fn binary(data: &[u8], size: Option<u64>) -> Result<Raw, ReadError> {
         return Err(ReadError::new(
             Place::Byte(HEADER as u64 - 4),
             match size {
-                Some(size) => format!(
-                    "the header asks for {size} bytes, the file has {}",
-                    data.len()
-                ),
+                Some(size) => format!("the header asks for {size} bytes, the file has {}", data.len()),
                 None => "the file is shorter than the header of a binary STL file".into(),
             },
             "the file may be cut short, or is text that does not begin with `solid`: write it again",
@@ -55,10 +45,7 @@ fn binary(data: &[u8], size: Option<u64>) -> Result<Raw, ReadError> {
     };
     let mut raw = Raw::default();
     if size < data.len() as u64 {
-        raw.notes.push(format!(
-            "{} bytes after the last triangle are not used",
-            data.len() as u64 - size
-        ));
+        raw.notes.push(format!("{} bytes after the last triangle are not used", data.len() as u64 - size));
     }
     let mut weld = Weld::new();
     let body = data.get(HEADER..size as usize).unwrap_or_default();
@@ -87,7 +74,16 @@ fn text(data: &[u8]) -> Result<Raw, ReadError> {
     let mut open = false;
     while let Some(word) = scan.word() {
         match word.to_ascii_lowercase().as_slice() {
-            b"solid" | b"endsolid" | b"facet" | b"outer" => {
+            // normal x y z: what the corners say already
+            b"facet" => {
+                for _ in 0..4 {
+                    scan.word();
+                }
+            }
+            b"outer" => {
+                scan.word();
+            }
+            b"solid" | b"endsolid" => {
                 scan.line();
                 open = word.first().is_some_and(|b| b.eq_ignore_ascii_case(&b's')) || open;
             }
@@ -99,10 +95,7 @@ fn text(data: &[u8]) -> Result<Raw, ReadError> {
             }
             b"endloop" => {
                 let [a, b, c] = *corners else {
-                    return scan.fail(
-                        format!("a facet has {} vertices", corners.len()),
-                        "write triangles",
-                    );
+                    return scan.fail(format!("a facet has {} vertices", corners.len()), "write triangles");
                 };
                 raw.triangles.push([a, b, c]);
                 corners.clear();
@@ -110,20 +103,14 @@ fn text(data: &[u8]) -> Result<Raw, ReadError> {
             b"endfacet" => {}
             other => {
                 return scan.fail(
-                    format!(
-                        "expected facet, vertex or endsolid, found `{}`",
-                        super::scan::show(other)
-                    ),
+                    format!("expected facet, vertex or endsolid, found `{}`", super::scan::show(other)),
                     "the file may be damaged: write it again",
                 );
             }
         }
     }
     if !corners.is_empty() || !open {
-        return scan.fail(
-            "the file ends inside a facet",
-            "the file may be cut short: write it again",
-        );
+        return scan.fail("the file ends inside a facet", "the file may be cut short: write it again");
     }
     raw.vertices = weld.vertices;
     Ok(raw)

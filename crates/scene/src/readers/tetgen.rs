@@ -11,41 +11,24 @@ pub(super) const READER: Reader = Reader {
     name: "TetGen",
     extensions: &["node", "ele"],
     summary: "the pair .node and .ele, given by either; region attribute as tag, boundary markers as vertex sets",
-    begins: |head| {
-        Scan::new(head, Some(b'#'))
-            .word()
-            .is_none_or(|w| w.iter().all(u8::is_ascii_digit))
-    },
+    begins: |head| Scan::new(head, Some(b'#')).word().is_none_or(|w| w.iter().all(u8::is_ascii_digit)),
     beginning: "the number of its lines",
     parse,
 };
 
 fn parse(path: &Path, data: Vec<u8>) -> Result<Raw, ReadError> {
-    let is_node = path
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("node"));
+    let is_node = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("node"));
     let partner = partner(path, is_node);
     let other = load(&partner, Some(&READER)).map_err(|mut e| {
         if !partner.exists() {
-            e.what = format!(
-                "the other half of the mesh, {}, is missing",
-                partner.display()
-            );
+            e.what = format!("the other half of the mesh, {}, is missing", partner.display());
             e.remedy = "put the .node and the .ele file side by side under the same name".into();
             return e.in_file(path);
         }
         e.in_file(&partner)
     })?;
-    let (node, ele) = if is_node {
-        (path, partner.as_path())
-    } else {
-        (partner.as_path(), path)
-    };
-    let (node_data, ele_data) = if is_node {
-        (data, other)
-    } else {
-        (other, data)
-    };
+    let (node, ele) = if is_node { (path, partner.as_path()) } else { (partner.as_path(), path) };
+    let (node_data, ele_data) = if is_node { (data, other) } else { (other, data) };
     let mut raw = Raw::default();
     nodes(&node_data, &mut raw).map_err(|e| e.in_file(node))?;
     drop(node_data);
@@ -56,14 +39,8 @@ fn parse(path: &Path, data: Vec<u8>) -> Result<Raw, ReadError> {
 /// The same name with the other extension, upper case if this one is.
 fn partner(path: &Path, is_node: bool) -> std::path::PathBuf {
     let other = if is_node { "ele" } else { "node" };
-    let upper = path
-        .extension()
-        .is_some_and(|e| e.to_string_lossy().chars().all(char::is_uppercase));
-    path.with_extension(if upper {
-        other.to_uppercase()
-    } else {
-        other.to_string()
-    })
+    let upper = path.extension().is_some_and(|e| e.to_string_lossy().chars().all(char::is_uppercase));
+    path.with_extension(if upper { other.to_uppercase() } else { other.to_string() })
 }
 
 fn nodes(data: &[u8], raw: &mut Raw) -> Result<(), ReadError> {
@@ -77,10 +54,7 @@ fn nodes(data: &[u8], raw: &mut Raw) -> Result<(), ReadError> {
     }
     let [dimension, attributes, marker] = header;
     if dimension != 3 {
-        return scan.fail(
-            format!("the mesh has dimension {dimension}"),
-            "only meshes in 3-D can be used",
-        );
+        return scan.fail(format!("the mesh has dimension {dimension}"), "only meshes in 3-D can be used");
     }
     if n == 0 {
         return scan.fail(
@@ -94,10 +68,8 @@ fn nodes(data: &[u8], raw: &mut Raw) -> Result<(), ReadError> {
     for v in 0..n {
         let id = scan.uint("the number of a node")?;
         if raw.vertex_ids.len() == 0 && id > 1 {
-            return scan.fail(
-                format!("the first node has number {id}"),
-                "nodes are numbered from 0 or from 1",
-            );
+            return scan
+                .fail(format!("the first node has number {id}"), "nodes are numbered from 0 or from 1");
         }
         raw.vertex_ids.push(id);
         raw.vertices.push(scan.point()?);
@@ -114,9 +86,7 @@ fn nodes(data: &[u8], raw: &mut Raw) -> Result<(), ReadError> {
             }
         }
     }
-    if raw.vertex_ids.id(n - 1) != raw.vertex_ids.id(0) + (n as u64 - 1)
-        || raw.vertex_ids.index().is_err()
-    {
+    if raw.vertex_ids.id(n - 1) != raw.vertex_ids.id(0) + (n as u64 - 1) || raw.vertex_ids.index().is_err() {
         return Err(ReadError::new(
             Place::File,
             "the nodes are not numbered one after the other",
@@ -137,10 +107,7 @@ fn elements(data: &[u8], raw: &mut Raw) -> Result<(), ReadError> {
     }
     let [per_tet, attributes] = header;
     if per_tet != 4 && per_tet != 10 {
-        return scan.fail(
-            format!("the elements have {per_tet} nodes"),
-            "tetrahedra have 4 or 10",
-        );
+        return scan.fail(format!("the elements have {per_tet} nodes"), "tetrahedra have 4 or 10");
     }
     let n = scan.fits(n, 2 * (per_tet + 1))?;
     raw.tets.reserve_exact(n);
@@ -174,8 +141,7 @@ fn elements(data: &[u8], raw: &mut Raw) -> Result<(), ReadError> {
         }
     }
     if per_tet == 10 {
-        raw.notes
-            .push("quadratic tetrahedra: their corners are used".into());
+        raw.notes.push("quadratic tetrahedra: their corners are used".into());
     }
     rebase(raw, least, most)
 }
@@ -201,12 +167,10 @@ fn rebase(raw: &mut Raw, least: u32, most: u32) -> Result<(), ReadError> {
     let mut base = first;
     if first == 1 && least == 0 && u64::from(most) < n {
         base = 0;
-        raw.notes
-            .push("the .node file numbers from 1 and the .ele file refers from 0: read so".into());
+        raw.notes.push("the .node file numbers from 1 and the .ele file refers from 0: read so".into());
     } else if first == 0 && least >= 1 && u64::from(most) == n {
         base = 1;
-        raw.notes
-            .push("the .node file numbers from 0 and the .ele file refers from 1: read so".into());
+        raw.notes.push("the .node file numbers from 0 and the .ele file refers from 1: read so".into());
     }
     if base != first {
         raw.vertex_ids = Ids::counted(base, raw.vertices.len());

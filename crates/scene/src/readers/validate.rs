@@ -24,19 +24,12 @@ pub(super) fn finish(mut raw: Raw) -> Result<Loaded, ReadError> {
     if raw.tets.is_empty() && raw.triangles.is_empty() {
         return Err(ReadError::new(
             Place::File,
-            format!(
-                "the mesh is empty: {} vertices, no tetrahedron and no triangle",
-                raw.vertices.len()
-            ),
+            format!("the mesh is empty: {} vertices, no tetrahedron and no triangle", raw.vertices.len()),
             "write linear tetrahedra, or a triangle surface",
         ));
     }
     finite(&raw)?;
-    if raw.tets.is_empty() {
-        surface(raw)
-    } else {
-        volume(&mut raw)?.orient(raw)
-    }
+    if raw.tets.is_empty() { surface(raw) } else { volume(&mut raw)?.orient(raw) }
 }
 
 fn finite(raw: &Raw) -> Result<(), ReadError> {
@@ -48,11 +41,7 @@ fn finite(raw: &Raw) -> Result<(), ReadError> {
             } else {
                 format!("the position ({x}, {y}, {z}) is not finite")
             };
-            return Err(ReadError::new(
-                Place::Vertex(raw.vertex_ids.id(i)),
-                what,
-                "correct it in the file",
-            ));
+            return Err(ReadError::new(Place::Vertex(raw.vertex_ids.id(i)), what, "correct it in the file"));
         }
     }
     Ok(())
@@ -71,9 +60,8 @@ fn volume(raw: &mut Raw) -> Result<Turned, ReadError> {
     }
     let mut turned = Vec::new();
     for (e, tet) in raw.tets.iter().enumerate() {
-        let fault = |what: String, remedy: &str| {
-            Err(ReadError::new(Place::Tet(raw.tet_ids.id(e)), what, remedy))
-        };
+        let fault =
+            |what: String, remedy: &str| Err(ReadError::new(Place::Tet(raw.tet_ids.id(e)), what, remedy));
         let mut p = [[0.0; 3]; 4];
         for (p, &v) in p.iter_mut().zip(tet) {
             match raw.vertices.get(v as usize) {
@@ -83,10 +71,7 @@ fn volume(raw: &mut Raw) -> Result<Turned, ReadError> {
         }
         let [a, b, c, d] = *tet;
         if a == b || a == c || a == d || b == c || b == d || c == d {
-            return fault(
-                "it has the same vertex twice".into(),
-                "remove it in the mesher",
-            );
+            return fault("it has the same vertex twice".into(), "remove it in the mesher");
         }
         let (ratio, longest) = flatness(&p);
         if longest < SHORTEST || ratio.abs() <= FLAT {
@@ -112,9 +97,7 @@ fn out_of_range(raw: &Raw, v: u32) -> String {
     }
     let (first, last) = (raw.vertex_ids.id(0), raw.vertex_ids.id(n - 1));
     let id = u64::from(v).saturating_add(first);
-    format!(
-        "it refers to vertex {id}, but the {n} vertices of the file are numbered {first} to {last}"
-    )
+    format!("it refers to vertex {id}, but the {n} vertices of the file are numbered {first} to {last}")
 }
 
 /// 6V/L³ and the longest edge L (as the largest coordinate difference, which is L within √3).
@@ -201,11 +184,7 @@ fn repeated(raw: &mut Raw, turned: &mut Vec<usize>) -> Result<(), ReadError> {
     ));
     let is_repeat = |e: usize| repeats.binary_search(&(e as u32)).is_ok();
     let shift = |e: usize| e - repeats.partition_point(|&r| (r as usize) < e);
-    *turned = turned
-        .iter()
-        .filter(|&&e| !is_repeat(e))
-        .map(|&e| shift(e))
-        .collect();
+    *turned = turned.iter().filter(|&&e| !is_repeat(e)).map(|&e| shift(e)).collect();
     let mut ids = super::raw::Ids::default();
     for e in (0..raw.tets.len()).filter(|&e| !is_repeat(e)) {
         ids.push(raw.tet_ids.id(e));
@@ -235,12 +214,7 @@ impl Turned {
             }
         }
         if !self.0.is_empty() {
-            let first: Vec<String> = self
-                .0
-                .iter()
-                .take(5)
-                .map(|&e| raw.tet_ids.id(e).to_string())
-                .collect();
+            let first: Vec<String> = self.0.iter().take(5).map(|&e| raw.tet_ids.id(e).to_string()).collect();
             raw.notes.push(format!(
                 "{} of {} tetrahedra were wound the other way and have been turned: {}{}",
                 self.0.len(),
@@ -272,9 +246,8 @@ impl Turned {
             set.dedup();
             set.shrink_to_fit();
             if set.is_empty() {
-                raw.notes.push(format!(
-                    "the vertex set `{name}` has no vertex on a tetrahedron and is left out"
-                ));
+                raw.notes
+                    .push(format!("the vertex set `{name}` has no vertex on a tetrahedron and is left out"));
             } else {
                 vertex_sets.insert(name, set);
             }
@@ -316,12 +289,8 @@ fn drop_unused(raw: &mut Raw, mark: impl Fn(&Raw, &mut Vec<u32>)) -> Option<Vec<
         return None;
     }
     let all = raw.vertices.len();
-    keep(&mut raw.vertices, |v| {
-        moved.get(v).is_none_or(|&m| m == UNUSED)
-    });
-    raw.notes.push(format!(
-        "{dropped} of {all} vertices belong to no element and are left out"
-    ));
+    keep(&mut raw.vertices, |v| moved.get(v).is_none_or(|&m| m == UNUSED));
+    raw.notes.push(format!("{dropped} of {all} vertices belong to no element and are left out"));
     Some(moved)
 }
 
@@ -357,23 +326,16 @@ fn surface(mut raw: Raw) -> Result<Loaded, ReadError> {
         }
     }
     if collapsed > 0 {
-        raw.triangles
-            .retain(|t| !(t[0] == t[1] || t[1] == t[2] || t[2] == t[0]));
+        raw.triangles.retain(|t| !(t[0] == t[1] || t[1] == t[2] || t[2] == t[0]));
         raw.notes.push(format!(
             "{collapsed} triangles have the same vertex twice, bound nothing and are left out"
         ));
     }
     if raw.triangles.is_empty() {
-        return Err(ReadError::new(
-            Place::File,
-            "no triangle has three different vertices",
-            DAMAGED,
-        ));
+        return Err(ReadError::new(Place::File, "no triangle has three different vertices", DAMAGED));
     }
     if needles > 0 {
-        raw.notes.push(format!(
-            "{needles} triangles have no area (their corners lie on a line)"
-        ));
+        raw.notes.push(format!("{needles} triangles have no area (their corners lie on a line)"));
     }
     let moved = drop_unused(&mut raw, |raw, used| {
         for &v in raw.triangles.iter().flatten() {
@@ -385,13 +347,7 @@ fn surface(mut raw: Raw) -> Result<Loaded, ReadError> {
     if let Some(moved) = &moved {
         renumber(raw.triangles.iter_mut().flatten(), moved);
     }
-    Ok(Loaded::Surface(
-        TriMesh {
-            vertices: raw.vertices,
-            triangles: raw.triangles,
-        },
-        raw.notes,
-    ))
+    Ok(Loaded::Surface(TriMesh { vertices: raw.vertices, triangles: raw.triangles }, raw.notes))
 }
 
 fn no_area(p: &[[f64; 3]; 3]) -> bool {
@@ -403,10 +359,6 @@ fn no_area(p: &[[f64; 3]; 3]) -> bool {
         return true;
     }
     let [u, v] = [u, v].map(|e| e.map(|x| x / longest));
-    let n = [
-        u[1] * v[2] - u[2] * v[1],
-        u[2] * v[0] - u[0] * v[2],
-        u[0] * v[1] - u[1] * v[0],
-    ];
+    let n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
     n.iter().all(|x| x.abs() <= FLAT)
 }

@@ -10,11 +10,7 @@ pub(super) const READER: Reader = Reader {
     name: "Vega",
     extensions: &["veg"],
     summary: "tetrahedra; element sets and the materials of regions as named tags",
-    begins: |head| {
-        Scan::new(head, Some(b'#'))
-            .word()
-            .is_none_or(|w| w.first() == Some(&b'*'))
-    },
+    begins: |head| Scan::new(head, Some(b'#')).word().is_none_or(|w| w.first() == Some(&b'*')),
     beginning: "a line such as *VERTICES",
     parse: |_, data| parse(&data),
 };
@@ -43,11 +39,7 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
                 }
                 if let Err(id) = raw.vertex_ids.index() {
                     let fault = "two vertices have this number";
-                    return Err(ReadError::new(
-                        Place::Vertex(id),
-                        fault,
-                        "number the vertices 1, 2, 3, …",
-                    ));
+                    return Err(ReadError::new(Place::Vertex(id), fault, "number the vertices 1, 2, 3, …"));
                 }
             }
             b"*ELEMENTS" => {
@@ -62,11 +54,7 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
                     numbered = true;
                     if let Err(id) = raw.tet_ids.index() {
                         let fault = "two elements have this number";
-                        return Err(ReadError::new(
-                            Place::Tet(id),
-                            fault,
-                            "number the elements 1, 2, 3, …",
-                        ));
+                        return Err(ReadError::new(Place::Tet(id), fault, "number the elements 1, 2, 3, …"));
                     }
                 }
                 let mut set = Vec::new();
@@ -76,9 +64,7 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
                         Some(tet) => set.push(tet),
                         None => {
                             return scan.fail(
-                                format!(
-                                    "the set `{name}` refers to element {id}, which does not exist"
-                                ),
+                                format!("the set `{name}` refers to element {id}, which does not exist"),
                                 "define the elements before the sets",
                             );
                         }
@@ -103,10 +89,7 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
                 regions.push((set, material));
             }
             b"*INCLUDE" => {
-                return scan.fail(
-                    "the file includes another",
-                    "put the included lines into this file",
-                );
+                return scan.fail("the file includes another", "put the included lines into this file");
             }
             _ if word.first() == Some(&b'*') => {
                 while scan.peek().is_some_and(|w| w.first() != Some(&b'*')) {
@@ -154,8 +137,7 @@ fn tags(
     mut sets: Vec<(String, Vec<u32>)>,
     regions: &[(String, String)],
 ) -> Result<(), ReadError> {
-    let by_name: HashMap<&str, &Vec<u32>> =
-        sets.iter().rev().map(|s| (s.0.as_str(), &s.1)).collect();
+    let by_name: HashMap<&str, &Vec<u32>> = sets.iter().rev().map(|s| (s.0.as_str(), &s.1)).collect();
     let mut materials: HashMap<&str, Vec<u32>> = HashMap::new();
     // Lists of whole sets are copied here: bounded, or a short file could ask for many.
     let mut budget = 16 * raw.tets.len() + (1 << 20);
@@ -184,10 +166,8 @@ fn tags(
         materials.entry(material).or_default().extend(tets);
     }
     // By name, so that the tags do not depend on the hash.
-    let mut materials: Vec<(String, Vec<u32>)> = materials
-        .into_iter()
-        .map(|(n, t)| (n.to_string(), t))
-        .collect();
+    let mut materials: Vec<(String, Vec<u32>)> =
+        materials.into_iter().map(|(n, t)| (n.to_string(), t)).collect();
     materials.sort();
     sets.extend(materials);
     if !sets.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::bin::{Bin, Kind, Number};
-use super::cells::{self, Field};
+use super::cells::{self, Field, Fields};
 use super::error::{Place, ReadError};
 use super::raw::{Ids, Raw};
 use super::scan::{Scan, parse_float, show, text};
@@ -11,10 +11,7 @@ pub(super) const READER: Reader = Reader {
     name: "VTK legacy",
     extensions: &["vtk"],
     summary: "2.0 to 5.1, text and binary; cell scalars as fields, a material number as tags",
-    begins: |head| {
-        head.get(..14)
-            .is_some_and(|h| h.eq_ignore_ascii_case(b"# vtk datafile"))
-    },
+    begins: |head| head.get(..14).is_some_and(|h| h.eq_ignore_ascii_case(b"# vtk datafile")),
     beginning: "# vtk DataFile Version",
     parse: |_, data| parse(&data),
 };
@@ -44,16 +41,10 @@ impl Cells {
 
 fn parse(data: &[u8]) -> Result<Raw, ReadError> {
     let mut scan = Scan::new(data, None);
-    let version = scan
-        .line()
-        .and_then(|l| l.rsplit(|&b| b == b' ').next())
-        .and_then(parse_float);
+    let version = scan.line().and_then(|l| l.rsplit(|&b| b == b' ').next()).and_then(parse_float);
     if version.is_none_or(|v| !(1.0..6.0).contains(&v)) {
         scan.pos = 0;
-        return scan.fail(
-            "the version of the format is missing or not known",
-            "write version 2.0 to 5.1",
-        );
+        return scan.fail("the version of the format is missing or not known", "write version 2.0 to 5.1");
     }
     scan.line();
     let binary = match scan.word().map(<[u8]>::to_ascii_uppercase).as_deref() {
@@ -63,7 +54,7 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
     };
     let mut file = File { scan, binary };
     let mut raw = Raw::default();
-    let (mut cells, mut kinds, mut fields) = (Cells::default(), None, Vec::new());
+    let (mut cells, mut kinds, mut fields) = (Cells::default(), None, Fields::new(data.len()));
     // Number of items that the attributes belong to, and whether those are cells.
     let mut attributes: Option<(u64, bool)> = None;
     while let Some(word) = file.scan.word() {
@@ -80,8 +71,10 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
             b"POINTS" => {
                 let n = file.scan.uint("the number of points")?;
                 let kind = file.kind()?;
-                raw.vertices
-                    .reserve_exact(file.fits(n, 3 * kind.bytes() as u64, 6)?);
+                if kind.bytes() < 2 {
+                    return file.fail("the points are bytes", "write them as float or double");
+                }
+                raw.vertices.reserve_exact(file.fits(n, 3 * kind.bytes() as u64, 6)?);
                 let mut p = [0.0; 3];
                 let mut k = 0;
                 file.each(n.saturating_mul(3), kind, |x| {
@@ -126,8 +119,7 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
             }
             keyword => {
                 if !file.attribute(keyword, attributes, &mut fields)? {
-                    raw.notes
-                        .push(format!("what follows `{}` is not used", show(keyword)));
+                    raw.notes.push(format!("what follows `{}` is not used", show(keyword)));
                     break;
                 }
             }
@@ -163,11 +155,7 @@ fn assemble(raw: &mut Raw, cells: &Cells, kinds: Option<&[u8]>) -> Result<(), Re
 
 impl File<'_> {
     fn place(&self) -> Place {
-        if self.binary {
-            Place::Byte(self.scan.pos as u64)
-        } else {
-            self.scan.here()
-        }
+        if self.binary { Place::Byte(self.scan.pos as u64) } else { self.scan.here() }
     }
 
     fn fail<T>(&self, what: impl Into<String>, remedy: &str) -> Result<T, ReadError> {
@@ -183,18 +171,14 @@ impl File<'_> {
 
     /// `n` as a size, if that many items can follow.
     fn fits(&self, n: u64, as_binary: u64, as_text: u64) -> Result<usize, ReadError> {
-        self.scan
-            .fits(n, if self.binary { as_binary } else { as_text })
+        self.scan.fits(n, if self.binary { as_binary } else { as_text })
     }
 
     /// The type at the end of a keyword line.
     fn kind(&mut self) -> Result<Kind, ReadError> {
         let word = self.scan.word().unwrap_or_default().to_ascii_lowercase();
         let Some(kind) = kind_of(&word) else {
-            return self.fail(
-                format!("`{}` is not a type of numbers", show(&word)),
-                "write the file again",
-            );
+            return self.fail(format!("`{}` is not a type of numbers", show(&word)), "write the file again");
         };
         self.end_of_keyword();
         Ok(kind)
@@ -237,10 +221,9 @@ impl File<'_> {
         self.scan.line();
         if self.scan.rest().trim_ascii_start().starts_with(b"OFFSETS") {
             // Version 5: n offsets (one more than cells), then all vertices.
-            for (name, n, list) in [
-                ("OFFSETS", n, &mut cells.starts),
-                ("CONNECTIVITY", size, &mut cells.vertices),
-            ] {
+            for (name, n, list) in
+                [("OFFSETS", n, &mut cells.starts), ("CONNECTIVITY", size, &mut cells.vertices)]
+            {
                 if self.scan.word() != Some(name.as_bytes()) {
                     return self.fail(format!("{name} is missing"), "write the file again");
                 }
@@ -257,9 +240,7 @@ impl File<'_> {
         self.end_of_keyword();
         let cells_fit = self.fits(n, 4, 2)?;
         cells.starts.reserve_exact(cells_fit + 1);
-        cells
-            .vertices
-            .reserve_exact(self.fits(size, 4, 2)?.saturating_sub(cells_fit));
+        cells.vertices.reserve_exact(self.fits(size, 4, 2)?.saturating_sub(cells_fit));
         cells.starts.push(0);
         let mut left = 0;
         self.each(size, Kind::I32, |x| {
@@ -289,7 +270,7 @@ impl File<'_> {
         &mut self,
         keyword: &[u8],
         of: Option<(u64, bool)>,
-        fields: &mut Vec<Field>,
+        fields: &mut Fields,
     ) -> Result<bool, ReadError> {
         if keyword == b"FIELD" {
             self.scan.word();
@@ -301,11 +282,7 @@ impl File<'_> {
                 let name = self.scan.word().unwrap_or_default();
                 let components = self.scan.uint("the number of components")?;
                 let n = self.scan.uint("the number of tuples")?;
-                let Some(kind) = self
-                    .scan
-                    .peek()
-                    .map(<[u8]>::to_ascii_lowercase)
-                    .and_then(|w| kind_of(&w))
+                let Some(kind) = self.scan.peek().map(<[u8]>::to_ascii_lowercase).and_then(|w| kind_of(&w))
                 else {
                     return Ok(false);
                 };
@@ -317,10 +294,7 @@ impl File<'_> {
             return Ok(true);
         }
         let Some((n, of_cells)) = of else {
-            return self.fail(
-                format!("`{}` is not expected here", show(keyword)),
-                "write the file again",
-            );
+            return self.fail(format!("`{}` is not expected here", show(keyword)), "write the file again");
         };
         let name = self.scan.word().unwrap_or_default();
         let components = match keyword {
@@ -333,30 +307,18 @@ impl File<'_> {
                 let size = self.scan.uint("the size")?;
                 self.end_of_keyword();
                 let kind = if self.binary { Kind::U8 } else { Kind::F64 };
-                let (components, n) = if keyword == b"LOOKUP_TABLE" {
-                    (4, size)
-                } else {
-                    (size, n)
-                };
+                let (components, n) = if keyword == b"LOOKUP_TABLE" { (4, size) } else { (size, n) };
                 self.field(name, kind, components, n, false, fields)?;
                 return Ok(true);
             }
             _ => {
                 return self.fail(
-                    format!(
-                        "expected a keyword such as CELLS or SCALARS, found `{}`",
-                        show(keyword)
-                    ),
+                    format!("expected a keyword such as CELLS or SCALARS, found `{}`", show(keyword)),
                     "a count and the lines after it may disagree",
                 );
             }
         };
-        let Some(kind) = self
-            .scan
-            .peek()
-            .map(<[u8]>::to_ascii_lowercase)
-            .and_then(|w| kind_of(&w))
-        else {
+        let Some(kind) = self.scan.peek().map(<[u8]>::to_ascii_lowercase).and_then(|w| kind_of(&w)) else {
             return Ok(false);
         };
         self.scan.word();
@@ -366,12 +328,7 @@ impl File<'_> {
                 components = self.scan.uint("the number of components")?;
             }
             self.scan.line();
-            if self
-                .scan
-                .rest()
-                .trim_ascii_start()
-                .starts_with(b"LOOKUP_TABLE")
-            {
+            if self.scan.rest().trim_ascii_start().starts_with(b"LOOKUP_TABLE") {
                 self.scan.word();
                 self.scan.word();
                 self.end_of_keyword();
@@ -390,20 +347,14 @@ impl File<'_> {
         components: u64,
         n: u64,
         wanted: bool,
-        fields: &mut Vec<Field>,
+        fields: &mut Fields,
     ) -> Result<(), ReadError> {
         let Some(size) = n.checked_mul(components) else {
-            return self.fail(
-                "an array is too long",
-                "the file may be damaged: write it again",
-            );
+            return self.fail("an array is too long", "the file may be damaged: write it again");
         };
-        let wanted = wanted && components > 0 && cells::room(fields);
-        let mut values = Vec::with_capacity(if wanted {
-            self.fits(size, kind.bytes() as u64, 2)?
-        } else {
-            0
-        });
+        let wanted = wanted && components > 0 && fields.room(size);
+        let mut values =
+            Vec::with_capacity(if wanted { self.fits(size, kind.bytes() as u64, 2)? } else { 0 });
         self.each(size, kind, |x| {
             if wanted {
                 values.push(x.float());
@@ -412,12 +363,7 @@ impl File<'_> {
         })?;
         if wanted {
             let name = text(name).replace("%20", " ");
-            fields.push(Field {
-                name,
-                kind,
-                components: components as usize,
-                values,
-            });
+            fields.push(Field { name, kind, components: components as usize, values });
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 use super::Reader;
 use super::base64;
 use super::bin::{Bin, Kind, Number};
-use super::cells::{self, Field};
+use super::cells::{self, Field, Fields};
 use super::error::{Place, ReadError};
 use super::raw::{Ids, Raw};
 use super::scan::{Scan, parse_int, show, text};
@@ -69,21 +69,19 @@ fn parse(data: &[u8]) -> Result<Raw, ReadError> {
     let mut scan = Scan::new(data, None);
     let (pieces, encoding) = structure(&mut scan)?;
     let mut raw = Raw::default();
-    let mut decoder = Decoder {
-        scan: &scan,
-        encoding,
-        budget: UNPACKED + RATIO * data.len() as u64,
+    let mut decoder = Decoder { scan: &scan, encoding, budget: 0 };
+    // Arrays may share their bytes, so plain files need a bound as well.
+    decoder.budget = match decoder.encoding.zlib {
+        true => UNPACKED + RATIO * data.len() as u64,
+        false => 2 * data.len() as u64,
     };
-    let mut fields: Vec<Field> = Vec::new();
+    let mut fields = Fields::new(data.len() * if decoder.encoding.zlib { 8 } else { 1 });
     let mut cells = 0;
     for piece in &pieces {
         decoder.piece(piece, &mut raw, &mut fields, &mut cells, pieces.len() == 1)?;
     }
     if pieces.len() > 1 {
-        raw.notes.push(format!(
-            "{} pieces are read as one mesh; their cell fields are not",
-            pieces.len()
-        ));
+        raw.notes.push(format!("{} pieces are read as one mesh; their cell fields are not", pieces.len()));
     }
     cells::keep_fields(&mut raw, fields);
     raw.vertex_ids = Ids::counted(0, raw.vertices.len());
@@ -108,10 +106,8 @@ fn structure<'a>(scan: &mut Scan<'a>) -> Result<(Vec<Piece<'a>>, Encoding<'a>), 
             (b"VTKFile", false) => {
                 let kind = tag.attribute("type").unwrap_or_default();
                 if kind != b"UnstructuredGrid" {
-                    return scan.fail(
-                        format!("the data set is `{}`", show(kind)),
-                        "write an UnstructuredGrid",
-                    );
+                    return scan
+                        .fail(format!("the data set is `{}`", show(kind)), "write an UnstructuredGrid");
                 }
                 grid = true;
                 encoding.big_endian = tag.attribute("byte_order") == Some(b"BigEndian");
@@ -128,10 +124,7 @@ fn structure<'a>(scan: &mut Scan<'a>) -> Result<(Vec<Piece<'a>>, Encoding<'a>), 
                 };
             }
             (b"Piece", false) => {
-                let mut count = |name: &str| match tag
-                    .attribute(name)
-                    .map(<[u8]>::trim_ascii)
-                    .and_then(parse_int)
+                let count = |name: &str| match tag.attribute(name).map(<[u8]>::trim_ascii).and_then(parse_int)
                 {
                     Some(n) if n >= 0 => Ok(n as u64),
                     _ => scan.fail(format!("the piece has no {name}"), DAMAGED),
@@ -157,16 +150,9 @@ fn structure<'a>(scan: &mut Scan<'a>) -> Result<(Vec<Piece<'a>>, Encoding<'a>), 
                         inside_array = false;
                         continue; // strings and the like
                     }
-                    return scan.fail(
-                        format!("`{}` is not a type of numbers", show(kind)),
-                        DAMAGED,
-                    );
+                    return scan.fail(format!("`{}` is not a type of numbers", show(kind)), DAMAGED);
                 };
-                let number = |name: &str| {
-                    tag.attribute(name)
-                        .map(<[u8]>::trim_ascii)
-                        .and_then(parse_int)
-                };
+                let number = |name: &str| tag.attribute(name).map(<[u8]>::trim_ascii).and_then(parse_int);
                 let default = if section == Section::Points { 3 } else { 1 };
                 piece.arrays.push(Array {
                     section,
@@ -176,9 +162,7 @@ fn structure<'a>(scan: &mut Scan<'a>) -> Result<(Vec<Piece<'a>>, Encoding<'a>), 
                         .and_then(|n| u64::try_from(n).ok())
                         .unwrap_or(default),
                     format: tag.attribute("format").unwrap_or(b"ascii"),
-                    offset: number("offset")
-                        .and_then(|n| usize::try_from(n).ok())
-                        .unwrap_or(usize::MAX),
+                    offset: number("offset").and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX),
                     text: b"",
                     at: scan.pos,
                 });
@@ -228,15 +212,14 @@ impl<'a> Decoder<'_, 'a> {
         &mut self,
         piece: &Piece<'a>,
         raw: &mut Raw,
-        fields: &mut Vec<Field>,
+        fields: &mut Fields,
         cells: &mut u64,
         with_fields: bool,
     ) -> Result<(), ReadError> {
         let first = raw.vertices.len() as u32;
         let find = |section, name: &[u8]| {
             let found = piece.arrays.iter().find(|a| {
-                a.section == section
-                    && (section == Section::Points || a.name.eq_ignore_ascii_case(name))
+                a.section == section && (section == Section::Points || a.name.eq_ignore_ascii_case(name))
             });
             found.ok_or_else(|| {
                 let what = format!("the array `{}` is missing", show(name));
@@ -247,10 +230,10 @@ impl<'a> Decoder<'_, 'a> {
             return Ok(()); // parallel programs write such pieces
         }
         let points = find(Section::Points, b"Points")?;
-        if points.components != 3 {
+        if points.components != 3 || points.kind.bytes() < 2 {
             return self.fail(
                 points,
-                format!("points have {} components", points.components),
+                format!("points have {} components of type {:?}", points.components, points.kind),
             );
         }
         let mut p = [0.0; 3];
@@ -287,21 +270,14 @@ impl<'a> Decoder<'_, 'a> {
         let mut from = 0;
         for (&to, &kind) in ends.iter().zip(&kinds) {
             let Some(corners) = vertices.get(from as usize..to as usize) else {
-                return self.fail(
-                    connectivity,
-                    format!("the offset {to} of cell {cells} does not fit"),
-                );
+                return self.fail(connectivity, format!("the offset {to} of cell {cells} does not fit"));
             };
             cells::add(raw, *cells, kind, corners)?;
             from = to;
             *cells += 1;
         }
-        for array in piece
-            .arrays
-            .iter()
-            .filter(|a| a.section == Section::CellData && with_fields)
-        {
-            if !cells::room(fields) || array.components == 0 {
+        for array in piece.arrays.iter().filter(|a| a.section == Section::CellData && with_fields) {
+            if array.components == 0 || !fields.room(piece.cells.saturating_mul(array.components)) {
                 continue;
             }
             let mut values = Vec::new();
@@ -310,27 +286,14 @@ impl<'a> Decoder<'_, 'a> {
                 Some(())
             })?;
             let components = array.components as usize;
-            fields.push(Field {
-                name: text(array.name),
-                kind: array.kind,
-                components,
-                values,
-            });
+            fields.push(Field { name: text(array.name), kind: array.kind, components, values });
         }
         Ok(())
     }
 
     fn fail<T>(&self, array: &Array, what: String) -> Result<T, ReadError> {
-        let name = if array.name.is_empty() {
-            "Points".into()
-        } else {
-            show(array.name)
-        };
-        Err(ReadError::new(
-            self.scan.line_at(array.at),
-            format!("array `{name}`: {what}"),
-            DAMAGED,
-        ))
+        let name = if array.name.is_empty() { "Points".into() } else { show(array.name) };
+        Err(ReadError::new(self.scan.line_at(array.at), format!("array `{name}`: {what}"), DAMAGED))
     }
 
     /// Hands on the first `n` numbers; `None` from `take` means that a number cannot be right.
@@ -357,16 +320,9 @@ impl<'a> Decoder<'_, 'a> {
         }
         let bytes = self.bytes(array)?;
         let mut bin = Bin::new(&bytes, 0, self.encoding.big_endian);
-        if n.checked_mul(array.kind.bytes() as u64)
-            .is_none_or(|need| need > bytes.len() as u64)
-        {
-            return self.fail(
-                array,
-                format!(
-                    "{n} numbers are announced, but there are {} bytes",
-                    bytes.len()
-                ),
-            );
+        if n.checked_mul(array.kind.bytes() as u64).is_none_or(|need| need > bytes.len() as u64) {
+            return self
+                .fail(array, format!("{n} numbers are announced, but there are {} bytes", bytes.len()));
         }
         for _ in 0..n {
             let x = bin.number(array.kind)?;
@@ -388,8 +344,7 @@ impl<'a> Decoder<'_, 'a> {
                 match data.get(array.offset..) {
                     Some(data) => (data, is_base64),
                     None => {
-                        return self
-                            .fail(array, "its offset lies beyond the end of the file".into());
+                        return self.fail(array, "its offset lies beyond the end of the file".into());
                     }
                 }
             }
@@ -415,38 +370,31 @@ impl<'a> Decoder<'_, 'a> {
         };
         if !self.encoding.zlib {
             return match read(word, first) {
-                Some(bytes) => Ok(bytes),
-                None => self.fail(
-                    array,
-                    format!("{first} bytes are announced, but the data end before"),
-                ),
+                Some(bytes) => match self.budget.checked_sub(bytes.len() as u64) {
+                    Some(left) => {
+                        self.budget = left;
+                        Ok(bytes)
+                    }
+                    None => self.fail(array, "the arrays of the file overlap".into()),
+                },
+                None => self.fail(array, format!("{first} bytes are announced, but the data end before")),
             };
         }
         // first = number of blocks; then their size, the size of the last, each packed size.
         let sizes = first.checked_mul(word).and_then(|len| read(3 * word, len));
         let Some(sizes) = sizes else {
-            return self.fail(
-                array,
-                format!("it announces {first} blocks that are not there"),
-            );
+            return self.fail(array, format!("it announces {first} blocks that are not there"));
         };
         let mut sizes = Bin::new(&sizes, 0, self.encoding.big_endian);
         let mut lengths = Vec::with_capacity(first);
         for _ in 0..first {
             let kind = if word == 8 { Kind::U64 } else { Kind::U32 };
-            lengths.push(
-                sizes
-                    .number(kind)?
-                    .int()
-                    .and_then(|i| usize::try_from(i).ok())
-                    .unwrap_or(usize::MAX),
-            );
+            lengths
+                .push(sizes.number(kind)?.int().and_then(|i| usize::try_from(i).ok()).unwrap_or(usize::MAX));
         }
         let start = (3 + first) * word;
-        let packed = lengths
-            .iter()
-            .try_fold(0usize, |sum, &l| sum.checked_add(l))
-            .and_then(|len| read(start, len));
+        let packed =
+            lengths.iter().try_fold(0usize, |sum, &l| sum.checked_add(l)).and_then(|len| read(start, len));
         let Some(packed) = packed else {
             return self.fail(array, "its compressed data end early".into());
         };
@@ -456,20 +404,13 @@ impl<'a> Decoder<'_, 'a> {
             let block = packed.get(at..at + length).unwrap_or_default();
             at += length;
             let before = out.len() as u64;
-            if ZlibDecoder::new(block)
-                .take(self.budget + 1)
-                .read_to_end(&mut out)
-                .is_err()
-            {
+            if ZlibDecoder::new(block).take(self.budget + 1).read_to_end(&mut out).is_err() {
                 return self.fail(array, "its compressed data are damaged".into());
             }
             match self.budget.checked_sub(out.len() as u64 - before) {
                 Some(left) => self.budget = left,
                 None => {
-                    return self.fail(
-                        array,
-                        format!("the file unpacks to more than {RATIO} times its size"),
-                    );
+                    return self.fail(array, format!("the file unpacks to more than {RATIO} times its size"));
                 }
             }
         }

@@ -15,11 +15,7 @@ pub(super) struct Weld {
 
 impl Weld {
     pub fn new() -> Self {
-        Weld {
-            vertices: Vec::new(),
-            table: vec![0; 64],
-            state: RandomState::new(),
-        }
+        Weld { vertices: Vec::new(), table: vec![0; 64], state: RandomState::new() }
     }
 
     /// The number of this vertex, new or known.
@@ -54,10 +50,7 @@ impl Weld {
         let mut at = self.state.hash_one(bits) as usize & mask;
         while let Some(&slot) = self.table.get(at)
             && slot > 0
-            && self
-                .vertices
-                .get(slot as usize - 1)
-                .is_some_and(|q| q.map(f64::to_bits) != bits)
+            && self.vertices.get(slot as usize - 1).is_some_and(|q| q.map(f64::to_bits) != bits)
         {
             at = (at + 1) & mask;
         }

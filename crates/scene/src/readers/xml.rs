@@ -65,10 +65,7 @@ pub(super) fn next<'a>(scan: &mut Scan<'a>) -> Result<Option<Tag<'a>>, ReadError
             Some(rest) => (rest, true),
             None => (inner, false),
         };
-        let name_end = inner
-            .iter()
-            .position(u8::is_ascii_whitespace)
-            .unwrap_or(inner.len());
+        let name_end = inner.iter().position(u8::is_ascii_whitespace).unwrap_or(inner.len());
         let (name, attributes) = inner.split_at_checked(name_end).unwrap_or_default();
         if name.is_empty() {
             return scan.fail(
@@ -76,13 +73,7 @@ pub(super) fn next<'a>(scan: &mut Scan<'a>) -> Result<Option<Tag<'a>>, ReadError
                 "the file may be damaged: write it again",
             );
         }
-        return Ok(Some(Tag {
-            name,
-            end,
-            empty,
-            attributes,
-            text,
-        }));
+        return Ok(Some(Tag { name, end, empty, attributes, text }));
     }
 }
 

@@ -25,27 +25,47 @@ pub fn decimate(x: &[f64], y: &[f64], limit: usize) -> (Vec<f64>, Vec<f64>) {
     keep.into_iter().map(|i| (x[i], y[i])).unzip()
 }
 
-/// `x` as JSON: ten significant digits (a thousandth of a pixel at any zoom that makes sense),
-/// `null` where it is not finite.
+/// `x` as JSON with ten significant digits, `null` where it is not finite.
 pub(super) fn json_number(x: f64, out: &mut String) {
-    use std::fmt::Write;
-    if !x.is_finite() {
-        out.push_str("null");
-        return;
-    }
-    let rounded: f64 = format!("{x:.9e}").parse().unwrap_or(x);
-    // Writing to a String cannot fail.
-    let _ = write!(out, "{}", crate::writers::csv::Shortest(rounded));
+    json_rounded(x, 10, out);
 }
 
 /// Numbers as a JSON array.
 pub(super) fn json_numbers(values: &[f64], out: &mut String) {
+    json_array(values, |_| 10, out);
+}
+
+/// Samples of a curve as a JSON array, each with as many digits as the eye can use: a ten
+/// millionth of the curve's range (a total energy may vary in its tenth digit only), and seven
+/// significant ones for logarithmic axes.
+pub(super) fn json_samples(values: &[f64], out: &mut String) {
+    let finite = || values.iter().copied().filter(|x| x.is_finite());
+    let range = finite().fold(f64::MIN, f64::max) - finite().fold(f64::MAX, f64::min);
+    let digits = |x: f64| match (x.abs() / range).log10() {
+        excess if excess.is_finite() => 8 + (excess.ceil().clamp(-1.0, 9.0) as i32),
+        _ => 10,
+    };
+    json_array(values, |x| digits(x) as usize, out);
+}
+
+fn json_array(values: &[f64], digits: impl Fn(f64) -> usize, out: &mut String) {
     out.push('[');
     for (k, &x) in values.iter().enumerate() {
         if k > 0 {
             out.push(',');
         }
-        json_number(x, out);
+        json_rounded(x, digits(x), out);
     }
     out.push(']');
+}
+
+fn json_rounded(x: f64, digits: usize, out: &mut String) {
+    use std::fmt::Write;
+    if !x.is_finite() {
+        out.push_str("null");
+        return;
+    }
+    let rounded: f64 = format!("{x:.*e}", digits.saturating_sub(1)).parse().unwrap_or(x);
+    // Writing to a String cannot fail.
+    let _ = write!(out, "{}", crate::writers::csv::Shortest(rounded));
 }

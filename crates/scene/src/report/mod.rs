@@ -55,7 +55,7 @@ impl Verdict {
 
     /// The verdict on a run that ended before its time (`t` in s).
     pub fn stopped(t: f64, sentence: impl Into<String>) -> Self {
-        let headline = format!("Stopped at t = {} s", short(t));
+        let headline = format!("Stopped at t = {} s", digits(t, 6));
         Self { level: Level::Fail, headline, sentence: sentence.into() }
     }
 
@@ -306,10 +306,16 @@ impl Report {
 
 /// A number for reading: three significant digits, plain where that is short ("0.31", "2.1e-14").
 pub fn short(x: f64) -> String {
+    digits(x, 3)
+}
+
+/// A number for reading with at most `count` significant digits.
+pub fn digits(x: f64, count: usize) -> String {
     if !x.is_finite() {
         return if x.is_nan() { "not a number".to_string() } else { "infinite".to_string() };
     }
-    let rounded: f64 = format!("{x:.2e}").parse().unwrap_or(x);
+    let decimals = count.saturating_sub(1);
+    let rounded: f64 = format!("{x:.decimals$e}").parse().unwrap_or(x);
     match rounded.abs() {
         0.0 => "0".to_string(),
         size if (1e-3..1e6).contains(&size) => format!("{rounded}"),

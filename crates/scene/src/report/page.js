@@ -156,7 +156,8 @@ class Replay {
       scale.querySelector(".bar").style.background = `linear-gradient(to top,${[0, 0.2, 0.4, 0.6, 0.8, 1].map(t => `rgb(${colourAt(t).map(Math.round)})`).join(",")})`;
       const marks = scale.querySelector(".marks");
       marks.textContent = "";
-      for (const k of [4, 3, 2, 1, 0]) html("span", "", marks, (k === 4 && clipped ? "≥ " : "") + pretty(low + (k / 4) * (high - low), 3));
+      const { labels } = linearLabels([4, 3, 2, 1, 0].map(k => low + (k / 4) * (high - low)), (high - low) / 4);
+      labels.forEach((label, k) => html("span", "", marks, (k === 0 && clipped ? "≥ " : "") + label));
     }
     this.paint();
   }

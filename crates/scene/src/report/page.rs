@@ -1,8 +1,8 @@
 //! The page itself: the template, filled.
 
-use super::decimate::{decimate, json_number, json_numbers};
+use super::decimate::{decimate, json_number, json_samples};
 use super::encode::{escape, json_string, script_hash};
-use super::{Check, Level, Plot, Replay, Report, Series, Style, Table, short};
+use super::{Check, Level, Plot, Replay, Report, Series, Style, Table, digits, short};
 use std::fmt::Write;
 
 const TEMPLATE: &str = include_str!("page.html");
@@ -47,7 +47,9 @@ fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
     let mut out = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
-        let Some((name, after)) = after.split_once("}}") else { break };
+        let Some((name, after)) = after.split_once("}}") else {
+            break;
+        };
         out.push_str(before);
         out.push_str(&value(name));
         rest = after;
@@ -83,7 +85,9 @@ fn word(level: Level) -> &'static str {
 /// The mark as a picture: a different shape for each level, not only another colour.
 fn mark(level: Level) -> String {
     let (shape, sign) = match level {
-        Level::Pass => ("<circle cx=\"12\" cy=\"12\" r=\"11\" fill=\"var(--tone)\"/>", "M6.5 12.5l3.8 3.8 7.2-8"),
+        Level::Pass => {
+            ("<circle cx=\"12\" cy=\"12\" r=\"11\" fill=\"var(--tone)\"/>", "M6.5 12.5l3.8 3.8 7.2-8")
+        }
         Level::Warn => (
             "<path d=\"M12 2.2L22.6 21H1.4z\" fill=\"var(--tone)\" stroke=\"var(--tone)\" stroke-width=\"2\" stroke-linejoin=\"round\"/>",
             "M12 9v5.5M12 18v.1",
@@ -101,7 +105,9 @@ fn mark(level: Level) -> String {
 fn verdict(report: &Report) -> String {
     let v = &report.verdict;
     let (class, mark) = (class(v.level), mark(v.level));
-    let (headline, sentence) = (escape(&v.headline), escape(&v.sentence));
+    // A percentage should not be torn apart at the end of a line.
+    let sentence = escape(&v.sentence).replace(" %", "\u{a0}%");
+    let headline = escape(&v.headline);
     format!(
         "<section class=\"verdict {class}\" role=\"status\">{mark}<div><p class=\"headline\">{headline}</p><p class=\"sentence\">{sentence}</p></div></section>"
     )
@@ -126,7 +132,7 @@ fn checks(checks: &[Check]) -> String {
         let meter = c.ratio.filter(|r| !r.is_nan()).map_or(String::new(), meter);
         let _ = write!(
             out,
-            "<tr class=\"{}\"><td class=\"state\">{}{}</td><th>{}<span class=\"expected\">{}</span></th><td class=\"number\">{}{meter}</td><td class=\"number\">{}</td><td class=\"why\">{}</td></tr>",
+            "<tr class=\"{}\"><td class=\"state\">{}{}</td><th>{}<span class=\"expected\">{}</span></th><td class=\"number\" data-label=\"measured\">{}{meter}</td><td class=\"number\" data-label=\"allowed\">{}</td><td class=\"why\">{}</td></tr>",
             class(c.level),
             mark(c.level),
             word(c.level),
@@ -166,7 +172,7 @@ fn facts(facts: &[(String, String)]) -> String {
 fn stills(replay: &Replay) -> String {
     let mut out = String::from("<h2>The motion</h2><div class=\"strip\">");
     for (time, picture) in replay.stills(5, [220.0, 150.0]) {
-        let _ = write!(out, "<figure>{picture}<figcaption>t = {} s</figcaption></figure>", short(time));
+        let _ = write!(out, "<figure>{picture}<figcaption>t = {} s</figcaption></figure>", digits(time, 5));
     }
     out.push_str("</div>");
     if let Some(field) = replay.still_field() {
@@ -219,7 +225,7 @@ fn plots(plots: &[Plot]) -> String {
             note(&plot.note)
         );
     }
-    out.push_str("</div><p class=\"note\">Drag across a plot to zoom, double-click to reset; click to move the replay to that time.</p>");
+    out.push_str("</div><p class=\"note screen\">Drag across a plot to zoom, double-click to reset; click to move the replay to that time.</p>");
     out
 }
 
@@ -231,7 +237,9 @@ fn pairs(title: &str, pairs: &[(String, String)]) -> String {
         format!("<tr><th>{}</th><td>{}</td></tr>", escape(name), escape(value))
     };
     let rows: String = pairs.iter().map(row).collect();
-    format!("<h2>{title}</h2><div class=\"card scroll\"><table class=\"pairs\"><tbody>{rows}</tbody></table></div>")
+    format!(
+        "<h2>{title}</h2><div class=\"card scroll\"><table class=\"pairs\"><tbody>{rows}</tbody></table></div>"
+    )
 }
 
 fn citations(report: &Report) -> String {
@@ -308,10 +316,15 @@ fn series(s: &Series, limit: usize, out: &mut String) {
         Style::Points => "points",
         Style::LineAndPoints => "both",
     };
-    let _ = write!(out, "{{\"name\":{},\"style\":\"{style}\",\"dashed\":{},\"x\":", json_string(&s.name), s.dashed);
+    let _ = write!(
+        out,
+        "{{\"name\":{},\"style\":\"{style}\",\"dashed\":{},\"x\":",
+        json_string(&s.name),
+        s.dashed
+    );
     let (x, y) = decimate(&s.x, &s.y, limit);
-    json_numbers(&x, out);
+    json_samples(&x, out);
     out.push_str(",\"y\":");
-    json_numbers(&y, out);
+    json_samples(&y, out);
     out.push('}');
 }

@@ -29,10 +29,10 @@ function pretty(x, digits = 4) {
 }
 
 /** Round tick positions (1, 2, 5 times a power of ten) inside [low, high]. */
-function linearTicks(low, high, wanted) {
+function linearTicks(low, high, wanted, whole) {
   const raw = (high - low) / Math.max(wanted, 1);
   const unit = 10 ** Math.floor(Math.log10(raw));
-  const step = unit * [1, 2, 5, 10].find(m => m * unit >= raw * 0.999);
+  const step = Math.max(unit * [1, 2, 5, 10].find(m => m * unit >= raw * 0.999), whole ? 1 : 0);
   const ticks = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step && ticks.length < 50; k++) ticks.push(k * step);
   return { ticks, step };
@@ -78,15 +78,17 @@ class Plot {
     this.now = null;
     this.logX = spec.log_x;
     this.logY = spec.log_y;
+    // Counts (iterations, contacts) get no ticks between the whole numbers.
+    this.whole = spec.series.length > 0 && spec.series.every(s => s.y.every(v => v === null || Number.isInteger(v)));
     const head = figure.querySelector(".head");
     const tools = html("span", "", head);
     this.resetButton = html("button", "tool", tools, "Reset zoom");
     this.resetButton.hidden = true;
     this.resetButton.onclick = () => this.setZoom(null);
     if (spec.series.some(s => s.y.some(v => v > 0))) {
-      const b = html("button", "tool", tools, this.logY ? "linear" : "log");
+      const b = html("button", "tool", tools, this.logY ? "linear axis" : "log axis");
       b.title = "Switch between a linear and a logarithmic axis";
-      b.onclick = () => { this.logY = !this.logY; b.textContent = this.logY ? "linear" : "log"; this.draw(); };
+      b.onclick = () => { this.logY = !this.logY; b.textContent = this.logY ? "linear axis" : "log axis"; this.draw(); };
     }
     this.buildLegend(figure.querySelector(".legend"));
     this.box = figure.querySelector(".draw");
@@ -142,6 +144,7 @@ class Plot {
     if (!(x0 <= x1)) [x0, x1] = [0, 1];
     if (!(y0 <= y1)) [y0, y1] = this.logY ? [-1, 1] : [0, 1];
     if (x0 === x1) { x0 -= 0.5; x1 += 0.5; }
+    if (!this.zoom && seen.some(s => s.style === "points" || s.style === "both")) { const edge = 0.03 * (x1 - x0); x0 -= edge; x1 += edge; }
     const pad = y1 > y0 ? 0.05 * (y1 - y0) : this.logY ? 0.5 : Math.abs(y0) * 0.05 || 1;
     return { x0, x1, y0: y0 - pad, y1: y1 + pad };
   }
@@ -154,7 +157,7 @@ class Plot {
     root.setAttribute("viewBox", `0 0 ${w} ${h}`);
     let yt, labels, base = 0;
     if (this.logY) ({ ticks: yt, labels } = logTicks(r.y0, r.y1, 6));
-    else { const t = linearTicks(r.y0, r.y1, h / 48); yt = t.ticks; ({ labels, base } = linearLabels(yt, t.step)); }
+    else { const t = linearTicks(r.y0, r.y1, h / 48, this.whole); yt = t.ticks; ({ labels, base } = linearLabels(yt, t.step)); }
     const left = Math.max(30, 10 + 6.6 * Math.max(0, ...labels.map(l => l.length))), right = 12, top = 20, bottom = 34;
     const X = (this.X = v => left + ((v - r.x0) / (r.x1 - r.x0)) * (w - left - right));
     const Y = (this.Y = v => h - bottom - ((v - r.y0) / (r.y1 - r.y0)) * (h - top - bottom));
@@ -180,6 +183,7 @@ class Plot {
     if (this.spec.band) this.drawBand(plot, left, w - right);
     svg("path", { class: "axis", d: `M${left} ${top}V${h - bottom}H${w - right}`, fill: "none" }, root);
     this.spec.series.forEach((s, k) => { if (!this.hidden.has(k)) this.drawSeries(plot, s, k); });
+    if (this.spec.band) plot.append(this.bandName);
     this.nowLine = svg("path", { class: "now" }, plot);
     this.over = svg("g", {}, plot);
     this.setNow(this.now);
@@ -191,8 +195,10 @@ class Plot {
     const a = at(high, top - 5), b = at(low, bottom + 5);
     svg("rect", { class: "band", x: x0, y: a, width: Math.max(x1 - x0, 0), height: Math.max(b - a, 0) }, plot);
     for (const y of [a, b]) svg("path", { class: "edge", d: `M${x0} ${y}H${x1}` }, plot);
-    const y = a > top + 2 ? a + 13 : top + 13;
-    svg("text", { class: "bandname", x: x1 - 6, y: Math.min(y, bottom - 4), "text-anchor": "end" }, plot).textContent = label;
+    // Inside a wide band, above a narrow one.
+    const y = b - a < 22 && a > top + 18 ? a - 6 : Math.max(a, top) + 14;
+    this.bandName = svg("text", { class: "bandname", x: x1 - 6, y: Math.min(y, bottom - 4), "text-anchor": "end" });
+    this.bandName.textContent = label;
   }
 
   drawSeries(plot, s, k) {

@@ -11,8 +11,9 @@ use super::simplify::{Simplified, simplify};
 use super::still::{View, still_with_lines};
 use std::fmt::Write;
 
-/// Vertices shown at most; more would slow browsers without being seen.
-const MAX_VERTICES: usize = 30_000;
+/// Vertices shown at most: enough for the size of the picture, and few enough that the page holds
+/// some eighty frames of them.
+const MAX_VERTICES: usize = 12_000;
 /// Bytes for positions and fields before base64 makes them a third larger: about 9 MB of page.
 const MAX_BYTES: usize = 6_900_000;
 
@@ -191,7 +192,10 @@ impl Replay {
         }
         match parts.len() {
             0 => String::new(),
-            _ => format!("To keep this page small, the replay shows {}; the files hold everything.", parts.join(" and ")),
+            _ => format!(
+                "To keep this page small, the replay shows {}; the files hold everything.",
+                parts.join(" and ")
+            ),
         }
     }
 
@@ -202,9 +206,12 @@ impl Replay {
         let values = frames.iter().flat_map(|f| &f.values[n * field..n * (field + 1)]);
         let mut all: Vec<f32> = values.copied().filter(|x| x.is_finite()).collect();
         all.sort_unstable_by(f32::total_cmp);
-        let (Some(&low), Some(&high)) = (all.first(), all.last()) else { return (0.0, 1.0, false) };
+        let (Some(&low), Some(&high)) = (all.first(), all.last()) else {
+            return (0.0, 1.0, false);
+        };
         let most = all[(all.len() - 1) * 995 / 1000];
-        let (high, cut) = if high - low > 2.0 * (most - low) && most > low { (most, true) } else { (high, false) };
+        let (high, cut) =
+            if high - low > 2.0 * (most - low) && most > low { (most, true) } else { (high, false) };
         (low, if high > low { high } else { low + low.abs().max(1.0) * 1e-3 }, cut)
     }
 
@@ -222,11 +229,13 @@ impl Replay {
         let mut positions = Vec::with_capacity(6 * n * frames.len());
         for p in frames.iter().flat_map(|f| f.positions.as_chunks::<3>().0) {
             for k in 0..3 {
-                let level = if extent[k] > 0.0 { f64::from(p[k]) / f64::from(extent[k]) * 65535.0 } else { 0.0 };
+                let level =
+                    if extent[k] > 0.0 { f64::from(p[k]) / f64::from(extent[k]) * 65535.0 } else { 0.0 };
                 positions.extend_from_slice(&(level.round() as u16).to_le_bytes());
             }
         }
-        let words = |values: &[u32]| base64(&values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>());
+        let words =
+            |values: &[u32]| base64(&values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>());
 
         let mut out = format!("{{\"vertices\":{n},\"times\":");
         json_numbers(&frames.iter().map(|f| f.time).collect::<Vec<_>>(), &mut out);
@@ -257,9 +266,15 @@ impl Replay {
         for (k, field) in self.fields.iter().enumerate() {
             let (low, high, cut) = self.range(&frames, k);
             let level = |x: &f32| ((x - low) / (high - low) * 255.0).clamp(0.0, 255.0).round() as u8;
-            let bytes: Vec<u8> = frames.iter().flat_map(|f| &f.values[n * k..n * (k + 1)]).map(level).collect();
+            let bytes: Vec<u8> =
+                frames.iter().flat_map(|f| &f.values[n * k..n * (k + 1)]).map(level).collect();
             out.push_str(if k > 0 { "," } else { "" });
-            let _ = write!(out, "{{\"name\":{},\"unit\":{},\"low\":", json_string(&field.name), json_string(&field.unit));
+            let _ = write!(
+                out,
+                "{{\"name\":{},\"unit\":{},\"low\":",
+                json_string(&field.name),
+                json_string(&field.unit)
+            );
             json_number(f64::from(low), &mut out);
             out.push_str(",\"high\":");
             json_number(f64::from(high), &mut out);
@@ -272,11 +287,14 @@ impl Replay {
     /// Up to `count` stills of the motion, evenly spaced in time, with their times.
     pub(super) fn stills(&self, count: usize, size: [f64; 2]) -> Vec<(f64, String)> {
         let frames = self.chosen();
-        let (Some(first), Some(last)) = (frames.first(), frames.last()) else { return Vec::new() };
+        let (Some(first), Some(last)) = (frames.first(), frames.last()) else {
+            return Vec::new();
+        };
         let mut picked: Vec<&Frame> = Vec::new();
         for k in 0..count {
             let time = first.time + (last.time - first.time) * k as f64 / (count - 1).max(1) as f64;
-            let nearest = frames.iter().min_by(|a, b| (a.time - time).abs().total_cmp(&(b.time - time).abs()));
+            let nearest =
+                frames.iter().min_by(|a, b| (a.time - time).abs().total_cmp(&(b.time - time).abs()));
             picked.extend(nearest.filter(|f| picked.last().is_none_or(|p| p.number != f.number)));
         }
         let absolute = |f: &Frame| -> Vec<f64> {

@@ -45,7 +45,8 @@ pub(super) fn simplify(
         }
     }
 
-    let mut size = if vertices.len() > limit { first_size(positions, triangles, &vertices, limit) } else { 0.0 };
+    let mut size =
+        if vertices.len() > limit { first_size(positions, triangles, &vertices, limit) } else { 0.0 };
     let mut cells = cluster(positions, &vertices, &label, size);
     for _ in 0..60 {
         if cells.len() <= limit {

@@ -136,16 +136,21 @@ pub(super) fn still_with_lines(
         p.iter().all(|x| x.is_finite()).then(|| minus([p[0], p[1], p[2]], view.centre))
     };
     let margin = 0.94;
-    let fit = |k: usize| if view.half[k] > 0.0 { margin * size[k] / (2.0 * view.half[k]) } else { f64::INFINITY };
+    let fit = |k: usize| {
+        if view.half[k] > 0.0 { margin * size[k] / (2.0 * view.half[k]) } else { f64::INFINITY }
+    };
     let scale = fit(0).min(fit(1));
     let scale = if scale.is_finite() { scale } else { 1.0 };
-    let project = |p: [f64; 3]| [0.5 * size[0] + scale * dot(p, view.right), 0.5 * size[1] - scale * dot(p, view.up)];
+    let project =
+        |p: [f64; 3]| [0.5 * size[0] + scale * dot(p, view.right), 0.5 * size[1] - scale * dot(p, view.up)];
 
     let closed = is_closed(triangles);
     let light = unit(plus(plus(scaled(view.toward, 0.7), scaled(view.up, 0.75)), scaled(view.right, -0.35)));
     let mut faces = Vec::new();
     for (k, t) in triangles.iter().enumerate() {
-        let (Some(a), Some(b), Some(c)) = (point(t[0]), point(t[1]), point(t[2])) else { continue };
+        let (Some(a), Some(b), Some(c)) = (point(t[0]), point(t[1]), point(t[2])) else {
+            continue;
+        };
         let mut normal = unit(cross(minus(b, a), minus(c, a)));
         if dot(normal, view.toward) < 0.0 {
             if closed {
@@ -153,7 +158,8 @@ pub(super) fn still_with_lines(
             }
             normal = scaled(normal, -1.0);
         }
-        let value = values.map(|f| t.iter().map(|&v| f.get(vertex(v)).copied().unwrap_or(0.0)).sum::<f64>() / 3.0);
+        let value =
+            values.map(|f| t.iter().map(|&v| f.get(vertex(v)).copied().unwrap_or(0.0)).sum::<f64>() / 3.0);
         let depth = dot(a, view.toward) + dot(b, view.toward) + dot(c, view.toward);
         let shade = 0.46 + 0.52 * dot(normal, light).max(0.0) + 0.1 * dot(normal, view.toward);
         faces.push((depth, k, [a, b, c].map(project), scaled(value.map_or(PLAIN, colour), shade)));
@@ -167,8 +173,16 @@ pub(super) fn still_with_lines(
     );
     for (_, _, [a, b, c], rgb) in faces {
         let [red, green, blue] = rgb.map(|x| x.clamp(0.0, 255.0).round() as u8);
-        let _ = write!(svg, "<path color=\"#{red:02x}{green:02x}{blue:02x}\" d=\"M{} {}L{} {} {} {}z\"/>",
-            tenth(a[0]), tenth(a[1]), tenth(b[0]), tenth(b[1]), tenth(c[0]), tenth(c[1]));
+        let _ = write!(
+            svg,
+            "<path color=\"#{red:02x}{green:02x}{blue:02x}\" d=\"M{} {}L{} {} {} {}z\"/>",
+            tenth(a[0]),
+            tenth(a[1]),
+            tenth(b[0]),
+            tenth(b[1]),
+            tenth(c[0]),
+            tenth(c[1])
+        );
     }
     svg.push_str("</g>");
     let mut path = String::new();
@@ -178,7 +192,10 @@ pub(super) fn still_with_lines(
         }
     }
     if !path.is_empty() {
-        let _ = write!(svg, "<path d=\"{path}\" fill=\"none\" stroke=\"#4f7fb3\" stroke-width=\"2\" stroke-linecap=\"round\"/>");
+        let _ = write!(
+            svg,
+            "<path d=\"{path}\" fill=\"none\" stroke=\"#4f7fb3\" stroke-width=\"2\" stroke-linecap=\"round\"/>"
+        );
     }
     svg.push_str("</svg>");
     svg

@@ -69,6 +69,8 @@ class Motion {
       edges.set(Math.min(a, b) * this.count + Math.max(a, b), [corners[3 * k + c], corners[3 * k + ((c + 1) % 3)]]);
     }
     this.edges = Uint32Array.from([...edges.values()].flat());
+    // Every edge shared by two triangles: what faces away is hidden, and need not be drawn.
+    this.closed = 2 * edges.size === T.length;
   }
 
   /** Vertex normals of the doubled vertices (area-weighted). */
@@ -220,7 +222,7 @@ class FlatPainter {
   upload(positions, values) { this.positions = positions; this.values = values; }
 
   paint(camera, w, h, ratio, look) {
-    const g = this.g, p = this.positions, T = this.motion.triangles, m = camera.matrix(w / h), { back, right, above } = camera.axes();
+    const g = this.g, p = this.positions, T = this.motion.triangles, m = camera.matrix(w / h), { back, right, above, eye } = camera.axes();
     const light = unit(plus(plus(scaled(back, 0.7), scaled(above, 0.75)), scaled(right, -0.35)));
     g.clearRect(0, 0, w, h);
     const project = (x, y, z) => {
@@ -248,7 +250,7 @@ class FlatPainter {
     for (const [, k] of order) {
       const [i, j, l] = [T[k], T[k + 1], T[k + 2]], a = at(i);
       let n = unit(cross(sub(at(j), a), sub(at(l), a)));
-      if (dot(n, back) < 0) n = scaled(n, -1);
+      if (dot(n, sub(eye, a)) < 0) { if (this.motion.closed) continue; n = scaled(n, -1); }
       const base = look.coloured && this.values ? colourAt((this.values[i] + this.values[j] + this.values[l]) / 765) : PLAIN;
       const style = rgb(scaled(base, 0.36 + 0.5 * Math.max(dot(n, light), 0) + 0.2 * (0.5 + 0.5 * dot(n, back))));
       g.beginPath();

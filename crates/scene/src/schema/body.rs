@@ -105,36 +105,19 @@ impl BodySpec {
     /// Reads one body; `name` is what it is called if it has none of its own.
     pub(super) fn read(item: &Item<'_>, fallback: &str) -> Result<Self, SceneError> {
         let mut reader = item.reader()?;
-        let name = reader
-            .optional("name")
-            .map_or(Ok(fallback), |item| item.name())?
-            .to_owned();
+        let name = reader.optional("name").map_or(Ok(fallback), |item| item.name())?.to_owned();
         reader.rename(format!("body.{name}"));
         let mesh = MeshSpec::read_required(&mut reader)?;
         let material = MaterialSpec::read_of(&mut reader, mesh.shape.is_solid())?;
         let mass = reader.optional("mass").map_or(Ok(Mass::Lumped), |item| {
             item.choice(&[("lumped", Mass::Lumped), ("consistent", Mass::Consistent)])
         })?;
-        let damping = reader
-            .optional("damping")
-            .map_or(Ok(Vec::new()), |item| read_damping(&item))?;
-        let initial = reader
-            .optional("initial")
-            .map_or(Ok(Initial::default()), |item| Initial::read(&item))?;
+        let damping = reader.optional("damping").map_or(Ok(Vec::new()), |item| read_damping(&item))?;
+        let initial =
+            reader.optional("initial").map_or(Ok(Initial::default()), |item| Initial::read(&item))?;
         reader.finish()?;
-        let mark = Mark {
-            path: format!("body.{name}"),
-            ..Mark::from(item)
-        };
-        Ok(Self {
-            name,
-            mesh,
-            material,
-            mass,
-            damping,
-            initial,
-            mark,
-        })
+        let mark = Mark { path: format!("body.{name}"), ..Mark::from(item) };
+        Ok(Self { name, mesh, material, mass, damping, initial, mark })
     }
 }
 
@@ -157,11 +140,7 @@ fn read_damping(item: &Item<'_>) -> Result<Vec<Damping>, SceneError> {
     match item.node.value {
         Value::Array(_) => {
             let models = item.members()?.map(|part| read_one_damping(&part));
-            Ok(models
-                .collect::<Result<Vec<_>, _>>()?
-                .into_iter()
-                .flatten()
-                .collect())
+            Ok(models.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
         }
         _ => Ok(read_one_damping(item)?.into_iter().collect()),
     }
@@ -178,11 +157,9 @@ fn read_one_damping(item: &Item<'_>) -> Result<Option<Damping>, SceneError> {
     let mut reader = item.reader()?;
     let damping = match reader.required("model", EXAMPLE)?.choice(MODELS)? {
         Model::None => None,
-        Model::Viscous => Some(Damping::Viscous {
-            time: reader
-                .required("time", "time = 0.01 (s)")?
-                .not_negative("s")?,
-        }),
+        Model::Viscous => {
+            Some(Damping::Viscous { time: reader.required("time", "time = 0.01 (s)")?.not_negative("s")? })
+        }
         Model::Kharevych => {
             let strength = match (reader.optional("time"), reader.optional("coefficient")) {
                 (Some(time), None) => Strength::Time(time.not_negative("s")?),
@@ -190,22 +167,16 @@ fn read_one_damping(item: &Item<'_>) -> Result<Option<Damping>, SceneError> {
                     Strength::Coefficient(factor.not_negative("units of the step's k_D")?)
                 }
                 (Some(_), Some(factor)) => {
-                    return Err(factor
-                        .error("time and coefficient both set the strength; keep one of them"));
+                    return Err(factor.error("time and coefficient both set the strength; keep one of them"));
                 }
-                (None, None) => {
-                    Strength::Time(reader.required("time", "time = 0.01 (s)")?.number()?)
-                }
+                (None, None) => Strength::Time(reader.required("time", "time = 0.01 (s)")?.number()?),
             };
             let implicit = reader.bool_or("implicit", defaults::KHAREVYCH_IMPLICIT)?;
             Some(Damping::Kharevych { strength, implicit })
         }
         Model::Rayleigh => {
-            let mut factor = |key, unit: &str| {
-                reader
-                    .optional(key)
-                    .map_or(Ok(0.0), |item| item.not_negative(unit))
-            };
+            let mut factor =
+                |key, unit: &str| reader.optional(key).map_or(Ok(0.0), |item| item.not_negative(unit));
             let (alpha, beta) = (factor("alpha", "1/s")?, factor("beta", "s")?);
             Some(Damping::Rayleigh { alpha, beta })
         }
@@ -217,31 +188,13 @@ fn read_one_damping(item: &Item<'_>) -> Result<Option<Damping>, SceneError> {
 impl Initial {
     fn read(item: &Item<'_>) -> Result<Self, SceneError> {
         let mut reader = item.reader()?;
-        let velocity = reader
-            .optional("velocity")
-            .map(|item| Quantity::read3(&item, SPACE))
-            .transpose()?;
+        let velocity = reader.optional("velocity").map(|item| Quantity::read3(&item, SPACE)).transpose()?;
         let angular_velocity = reader.optional_vector3("angular_velocity")?;
-        let stretch = reader
-            .optional("stretch")
-            .map(|item| read_stretch(&item))
-            .transpose()?;
-        let rotate = reader
-            .optional("rotate")
-            .map(|item| Rotation::read(&item))
-            .transpose()?;
-        let twist = reader
-            .optional("twist")
-            .map(|item| Twist::read(&item))
-            .transpose()?;
+        let stretch = reader.optional("stretch").map(|item| read_stretch(&item)).transpose()?;
+        let rotate = reader.optional("rotate").map(|item| Rotation::read(&item)).transpose()?;
+        let twist = reader.optional("twist").map(|item| Twist::read(&item)).transpose()?;
         reader.finish()?;
-        Ok(Self {
-            velocity,
-            angular_velocity,
-            stretch,
-            rotate,
-            twist,
-        })
+        Ok(Self { velocity, angular_velocity, stretch, rotate, twist })
     }
 }
 
@@ -264,10 +217,9 @@ impl Twist {
             (Some(_), Some(rate)) => {
                 return Err(rate.error("degrees and rate both set the twist; keep one of them"));
             }
-            (None, None) => TwistAmount::Degrees(reader.number(
-                "degrees",
-                "degrees = 90 (end to end), or rate = 0.5 (rad/m)",
-            )?),
+            (None, None) => TwistAmount::Degrees(
+                reader.number("degrees", "degrees = 90 (end to end), or rate = 0.5 (rad/m)")?,
+            ),
         };
         reader.finish()?;
         Ok(Self { axis, amount })

@@ -17,7 +17,7 @@
 //! | `contact.stiffness`, `contact.thickness` | derived from the bodies when the model is built |
 //! | `output.every` | a [`FRAMES`]th of the run, but not less than a step |
 //! | `output.fields` | [`FIELDS`] |
-//! | `output.energy_every` | [`ENERGY_EVERY`] step |
+//! | `output.energy_every` | every step, or as many as keep the file below 20,000 lines |
 //! | `output.checkpoint_every` | [`CHECKPOINT_EVERY`] s of wall time |
 //! | `output.replay` | true |
 //! | `probe.name` | `probe1`, `probe2`, … by position |
@@ -36,12 +36,8 @@ pub const KHAREVYCH_IMPLICIT: bool = true;
 /// Frames of a run that does not say how often to write one.
 pub const FRAMES: f64 = 100.0;
 /// Fields in the frames.
-pub const FIELDS: &[FieldName] = &[
-    FieldName::Velocity,
-    FieldName::VonMises,
-    FieldName::StrainEnergy,
-];
-/// Steps between lines of `energy.csv`.
-pub const ENERGY_EVERY: u32 = 1;
+pub const FIELDS: &[FieldName] = &[FieldName::Velocity, FieldName::VonMises, FieldName::StrainEnergy];
+/// Steps between lines of `energy.csv`; 0: as many as keep it below 20,000 lines.
+pub const ENERGY_EVERY: u32 = 0;
 /// Wall time between checkpoints, s.
 pub const CHECKPOINT_EVERY: f64 = 60.0;

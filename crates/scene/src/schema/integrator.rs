@@ -43,24 +43,12 @@ pub enum OptionValue {
 impl IntegratorSpec {
     pub(super) fn read(item: Option<Item<'_>>, origin: &str) -> Result<Self, SceneError> {
         let Some(item) = item else {
-            let mark = Mark {
-                origin: origin.to_owned(),
-                path: "integrator".to_owned(),
-                ..Mark::default()
-            };
-            return Ok(Self {
-                name: defaults::INTEGRATOR.to_owned(),
-                options: Vec::new(),
-                mark,
-            });
+            let mark = Mark { origin: origin.to_owned(), path: "integrator".to_owned(), ..Mark::default() };
+            return Ok(Self { name: defaults::INTEGRATOR.to_owned(), options: Vec::new(), mark });
         };
         // `integrator = "variational"` says it all when there are no options.
         if let Value::Text(_) = item.node.value {
-            return Ok(Self {
-                name: item.name()?.to_owned(),
-                options: Vec::new(),
-                mark: (&item).into(),
-            });
+            return Ok(Self { name: item.name()?.to_owned(), options: Vec::new(), mark: (&item).into() });
         }
         let mut reader = item.reader()?;
         let (name, mark) = match reader.optional("name") {
@@ -73,27 +61,17 @@ impl IntegratorSpec {
                 Value::Number(_) | Value::Integer(_) => OptionValue::Number(item.number()?),
                 Value::Text(text) => OptionValue::Text(text.clone()),
                 Value::Bool(flag) => OptionValue::Bool(*flag),
-                Value::Array(_) => OptionValue::Numbers(
-                    item.members()?
-                        .map(|n| n.number())
-                        .collect::<Result<_, _>>()?,
-                ),
+                Value::Array(_) => {
+                    OptionValue::Numbers(item.members()?.map(|n| n.number()).collect::<Result<_, _>>()?)
+                }
                 Value::Table(_) => {
                     return Err(item.error("is a table; options are numbers, words, true or false"));
                 }
             };
-            options.push(IntegratorOption {
-                key: entry.key.clone(),
-                value,
-                mark: (&item).into(),
-            });
+            options.push(IntegratorOption { key: entry.key.clone(), value, mark: (&item).into() });
         }
         options.sort_by(|a, b| a.key.cmp(&b.key));
-        Ok(Self {
-            name: name.to_owned(),
-            options,
-            mark,
-        })
+        Ok(Self { name: name.to_owned(), options, mark })
     }
 
     /// Refuses a name that is not in the catalogue.
@@ -102,7 +80,7 @@ impl IntegratorSpec {
             return Ok(());
         }
         Err(self.mark.error(format!(
-            "there is no integrator {}{}; choose one of: {}",
+            "there is no integrator {}{}choose one of: {}",
             suggest::quoted(&self.name),
             suggest::did_you_mean(&self.name, known.iter().copied()),
             known.join(", ")
@@ -111,13 +89,10 @@ impl IntegratorSpec {
 
     /// Refuses options that the method does not have.
     pub fn check_options(&self, known: &[&str]) -> Result<(), SceneError> {
-        let stranger = self
-            .options
-            .iter()
-            .find(|option| !known.contains(&option.key.as_str()));
+        let stranger = self.options.iter().find(|option| !known.contains(&option.key.as_str()));
         stranger.map_or(Ok(()), |option| {
             Err(option.mark.error(format!(
-                "unknown key {} for the integrator {:?}{}; known keys: name{}",
+                "unknown key {} for the integrator {:?}{}known keys: name{}",
                 suggest::quoted(&option.key),
                 self.name,
                 suggest::did_you_mean(&option.key, known.iter().copied()),

@@ -127,10 +127,10 @@ impl Bodies<'_> {
         let name = item.text()?;
         self.0.iter().position(|n| n == name).ok_or_else(|| {
             item.error(format!(
-                "there is no body {}{}; the scene has: {}",
+                "there is no body {}{}the scene has: {}",
                 suggest::quoted(name),
                 suggest::did_you_mean(name, self.0.iter().map(String::as_str)),
-                self.0.join(", ")
+                suggest::list(self.0.iter().map(String::as_str))
             ))
         })
     }
@@ -155,35 +155,21 @@ impl PinSpec {
         let body = bodies.of(&mut reader)?;
         let place = reader.required("where", "where = { nearest = [0, 0, 0] }")?;
         let selector = Selector::read(&place, Target::Vertices)?;
-        let axes = reader
-            .optional("axes")
-            .map_or(Ok([true; 3]), |item| read_axes(&item))?;
+        let axes = reader.optional("axes").map_or(Ok([true; 3]), |item| read_axes(&item))?;
         let motion = match reader.optional("motion") {
             None => None,
             Some(item) => {
                 let motion = Quantity::read3(&item, TIME)?;
-                let free = motion
-                    .iter()
-                    .zip(axes)
-                    .any(|(m, held)| !held && m.constant() != Some(0.0));
+                let free = motion.iter().zip(axes).any(|(m, held)| !held && m.constant() != Some(0.0));
                 if free {
-                    return Err(
-                        item.error("moves along an axis that `axes` leaves free; write 0 there")
-                    );
+                    return Err(item.error("moves along an axis that `axes` leaves free; write 0 there"));
                 }
                 Some(motion)
             }
         };
         let until = reader.optional_positive("until", "s")?;
         reader.finish()?;
-        Ok(Self {
-            body,
-            selector,
-            motion,
-            until,
-            axes,
-            mark: item.into(),
-        })
+        Ok(Self { body, selector, motion, until, axes, mark: item.into() })
     }
 }
 
@@ -240,36 +226,17 @@ impl LoadSpec {
                 Target::Vertices,
             )?,
         };
-        Ok(Self {
-            body,
-            selector,
-            kind,
-            value,
-            mark: item.into(),
-        })
+        Ok(Self { body, selector, kind, value, mark: item.into() })
     }
 }
 
 impl ConstraintSpec {
     pub(super) fn read(item: &Item<'_>, bodies: &Bodies<'_>) -> Result<Self, SceneError> {
         let mut reader = item.reader()?;
-        let kinds = [
-            ("distance", ConstraintKind::Distance),
-            ("volume", ConstraintKind::Volume),
-        ];
-        let kind = reader
-            .required("kind", "kind = \"volume\"")?
-            .choice(&kinds)?;
-        let body = reader
-            .optional("body")
-            .map(|item| bodies.find(&item))
-            .transpose()?;
-        Ok(Self {
-            kind,
-            body,
-            raw: reader.raw(),
-            mark: item.into(),
-        })
+        let kinds = [("distance", ConstraintKind::Distance), ("volume", ConstraintKind::Volume)];
+        let kind = reader.required("kind", "kind = \"volume\"")?.choice(&kinds)?;
+        let body = reader.optional("body").map(|item| bodies.find(&item)).transpose()?;
+        Ok(Self { kind, body, raw: reader.raw(), mark: item.into() })
     }
 }
 
@@ -294,9 +261,7 @@ impl ContactSpec {
         let kind = match kind_item.choice(&kinds)? {
             Touch::Plane => ContactKind::Plane {
                 point: reader.required("point", "point = [0, 0, 0]")?.vector3()?,
-                normal: reader
-                    .required("normal", "normal = [0, 1, 0]")?
-                    .direction()?,
+                normal: reader.required("normal", "normal = [0, 1, 0]")?.direction()?,
             },
             Touch::Sphere => ContactKind::Sphere {
                 center: reader.required("center", "center = [0, 0, 0]")?.vector3()?,
@@ -307,30 +272,17 @@ impl ContactSpec {
                 if bodies.0.len() < 2 {
                     return Err(kind_item.error("needs two bodies; write kind = \"self\" for one"));
                 }
-                let between = reader
-                    .optional("between")
-                    .map(|item| read_pair(&item, bodies))
-                    .transpose()?;
-                ContactKind::Bodies {
-                    between,
-                    thickness: reader.optional_positive("thickness", "m")?,
-                }
+                let between = reader.optional("between").map(|item| read_pair(&item, bodies)).transpose()?;
+                ContactKind::Bodies { between, thickness: reader.optional_positive("thickness", "m")? }
             }
             Touch::Itself => ContactKind::Itself {
-                body: reader
-                    .optional("body")
-                    .map(|item| bodies.find(&item))
-                    .transpose()?,
+                body: reader.optional("body").map(|item| bodies.find(&item)).transpose()?,
                 thickness: reader.optional_positive("thickness", "m")?,
             },
         };
         let stiffness = reader.optional_positive("stiffness", "SI units, as 1e6")?;
         reader.finish()?;
-        Ok(Self {
-            kind,
-            stiffness,
-            mark: item.into(),
-        })
+        Ok(Self { kind, stiffness, mark: item.into() })
     }
 }
 
@@ -339,9 +291,7 @@ fn read_pair(item: &Item<'_>, bodies: &Bodies<'_>) -> Result<[usize; 2], SceneEr
     let pair = [bodies.find(&a)?, bodies.find(&b)?];
     let [a, b] = pair;
     if a == b {
-        return Err(
-            item.error("names one body twice; write kind = \"self\" for contact with itself")
-        );
+        return Err(item.error("names one body twice; write kind = \"self\" for contact with itself"));
     }
     Ok(pair)
 }

@@ -48,29 +48,21 @@ impl Scene {
 
     /// Where a file that the scene names is: relative paths start at the folder of the scene.
     pub fn resolve(&self, path: &str) -> PathBuf {
-        Path::new(&self.origin.0)
-            .parent()
-            .unwrap_or(Path::new(""))
-            .join(path)
+        Path::new(&self.origin.0).parent().unwrap_or(Path::new("")).join(path)
     }
 }
 
 /// The file's name without folder and ending.
 pub(super) fn stem(origin: &str) -> String {
-    let stem = Path::new(origin)
-        .file_stem()
-        .map(|stem| stem.to_string_lossy().into_owned());
-    stem.filter(|stem| !stem.is_empty())
-        .unwrap_or_else(|| "untitled".to_owned())
+    let stem = Path::new(origin).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| "untitled".to_owned())
 }
 
 fn read_text(path: &Path, origin: &str) -> Result<String, SceneError> {
     let refuse = |message: String| SceneError::file(origin, message);
     let unreadable = |error: std::io::Error| {
         let remedy = match error.kind() {
-            std::io::ErrorKind::NotFound => {
-                "check the path; `lilyan scenes` lists what is built in"
-            }
+            std::io::ErrorKind::NotFound => "check the path; `lilyan scenes` lists what is built in",
             _ => "check that the file may be read",
         };
         refuse(format!("cannot be read: {error}; {remedy}"))
@@ -78,20 +70,12 @@ fn read_text(path: &Path, origin: &str) -> Result<String, SceneError> {
     // Looked at before it is opened: opening a pipe would wait for ever.
     let about = std::fs::metadata(path).map_err(unreadable)?;
     if !about.is_file() {
-        let kind = if about.is_dir() {
-            "a folder"
-        } else {
-            "a device or pipe"
-        };
-        return Err(refuse(format!(
-            "is {kind}, not a file; name a scene file, .toml or .json"
-        )));
+        let kind = if about.is_dir() { "a folder" } else { "a device or pipe" };
+        return Err(refuse(format!("is {kind}, not a file; name a scene file, .toml or .json")));
     }
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(unreadable)?;
-    file.take(MAX_BYTES as u64 + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() > MAX_BYTES {
         return Err(refuse(format!(
             "{} bytes is too large for a scene (at most {MAX_BYTES}); put large data into a mesh file",
@@ -100,12 +84,7 @@ fn read_text(path: &Path, origin: &str) -> Result<String, SceneError> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
-        let line = 1 + error
-            .as_bytes()
-            .iter()
-            .take(good)
-            .filter(|b| **b == b'\n')
-            .count();
+        let line = 1 + error.as_bytes().iter().take(good).filter(|b| **b == b'\n').count();
         SceneError::at(
             origin,
             Place::Line(line),

@@ -3,7 +3,7 @@
 use super::defaults;
 use super::quantity::{Field, Mark};
 use super::selector::{Selector, Target};
-use crate::document::{Item, Reader, SceneError};
+use crate::document::{Item, Reader, SceneError, Value};
 use crate::suggest;
 
 /// What a body is made of.
@@ -47,7 +47,9 @@ pub struct Parameters {
     pub density: Option<Field>,
     /// `C` or `C11`…`C66`: upper triangle of the 6×6 stiffness, row by row as [`STIFFNESS_KEYS`], Pa;
     /// strains xx, yy, zz, yz, xz, xy with engineering shear (Voigt).
-    pub stiffness: Option<[f64; 21]>,
+    ///
+    /// `C = { cell_data = "C" }` takes the fields `C11`, `C12`, … of the mesh file.
+    pub stiffness: Option<Box<[Field; 21]>>,
     /// Constants of the model itself, to be checked against its card.
     pub extra: Vec<Parameter>,
 }
@@ -65,8 +67,8 @@ pub struct Parameter {
 
 /// Names of the 21 constants of a general stiffness, in the order of [`Parameters::stiffness`].
 pub const STIFFNESS_KEYS: [&str; 21] = [
-    "C11", "C12", "C13", "C14", "C15", "C16", "C22", "C23", "C24", "C25", "C26", "C33", "C34",
-    "C35", "C36", "C44", "C45", "C46", "C55", "C56", "C66",
+    "C11", "C12", "C13", "C14", "C15", "C16", "C22", "C23", "C24", "C25", "C26", "C33", "C34", "C35", "C36",
+    "C44", "C45", "C46", "C55", "C56", "C66",
 ];
 
 const EXAMPLE: &str = "material = { model = \"neo-hookean\", E = 1e5, nu = 0.3, rho = 1000 }";
@@ -92,14 +94,8 @@ impl MaterialSpec {
         let mut reader = item.reader()?;
         let model_item = reader.optional("model");
         let model_mark = model_item.as_ref().map_or_else(|| item.into(), Mark::from);
-        let fallback = if solid {
-            defaults::MODEL
-        } else {
-            defaults::SPRING_MODEL
-        };
-        let model = model_item
-            .map_or(Ok(fallback), |item| item.name())?
-            .to_owned();
+        let fallback = if solid { defaults::MODEL } else { defaults::SPRING_MODEL };
+        let model = model_item.map_or(Ok(fallback), |item| item.name())?.to_owned();
         let mut regions = Vec::new();
         if let Some(list) = reader.optional("regions") {
             for item in list.members()? {
@@ -110,22 +106,12 @@ impl MaterialSpec {
         if solid {
             base.require_solid(item, &mut reader)?;
         }
-        Ok(Self {
-            model,
-            model_mark,
-            base,
-            regions,
-            mark: item.into(),
-        })
+        Ok(Self { model, model_mark, base, regions, mark: item.into() })
     }
 
     /// Refuses constants that the model does not have; `known` are those of its card.
     pub fn check_extra(&self, known: &[&'static str]) -> Result<(), SceneError> {
-        let all = self
-            .regions
-            .iter()
-            .map(|r| &r.parameters)
-            .chain([&self.base]);
+        let all = self.regions.iter().map(|r| &r.parameters).chain([&self.base]);
         for parameter in all.flat_map(|p| &p.extra) {
             if known.contains(&parameter.key.as_str()) {
                 continue;
@@ -133,7 +119,7 @@ impl MaterialSpec {
             let mut names = vec!["E", "nu", "lambda", "mu", "rho", "C"];
             names.extend_from_slice(known);
             let message = format!(
-                "unknown key {} for the model {:?}{}; known keys: {}",
+                "unknown key {} for the model {:?}{}known keys: {}",
                 suggest::quoted(&parameter.key),
                 self.model,
                 suggest::did_you_mean(&parameter.key, names.iter().copied()),
@@ -151,18 +137,13 @@ impl Region {
         let place = reader.required("where", "where = { tag = 3 }")?;
         let selector = Selector::read(&place, Target::Elements)?;
         if let Some(model) = reader.optional("model") {
-            return Err(model
-                .error("a body has one model; write a second body or only change its constants"));
+            return Err(model.error("a body has one model; write a second body or only change its constants"));
         }
         let parameters = Parameters::read(&mut reader)?;
         if parameters == Parameters::default() {
             return Err(item.error("changes nothing; give for example E = 1e6"));
         }
-        Ok(Self {
-            selector,
-            parameters,
-            mark: item.into(),
-        })
+        Ok(Self { selector, parameters, mark: item.into() })
     }
 }
 
@@ -180,10 +161,7 @@ impl Parameters {
             .map(|item| checked(&item, |v| v > -1.0 && v <= 0.5, "above -1 and at most 0.5"))
             .transpose()?;
         // λ may be negative (ν < 0), so only its finiteness is checked.
-        let lambda = reader
-            .optional("lambda")
-            .map(|item| Field::read(&item))
-            .transpose()?;
+        let lambda = reader.optional("lambda").map(|item| Field::read(&item)).transpose()?;
         let mu = positive(reader, "mu", "Pa")?;
         let density = positive(reader, "rho", "kg/m³")?;
         if (young.is_some() || poisson.is_some()) && (lambda.is_some() || mu.is_some()) {
@@ -204,15 +182,7 @@ impl Parameters {
                 mark: (&item).into(),
             });
         }
-        Ok(Self {
-            young,
-            poisson,
-            lambda,
-            mu,
-            density,
-            stiffness,
-            extra,
-        })
+        Ok(Self { young, poisson, lambda, mu, density, stiffness, extra })
     }
 
     fn require_solid(&self, item: &Item<'_>, reader: &mut Reader<'_>) -> Result<(), SceneError> {
@@ -230,20 +200,14 @@ impl Parameters {
         }
         let any = self.young.is_some() || self.lambda.is_some() || self.mu.is_some();
         if !any && self.stiffness.is_none() && self.extra.is_empty() {
-            return Err(item.error(format!(
-                "gives no elastic constants; write for example {EXAMPLE}"
-            )));
+            return Err(item.error(format!("gives no elastic constants; write for example {EXAMPLE}")));
         }
         Ok(())
     }
 }
 
 /// A field whose value, where it is one number, must pass a test.
-fn checked(
-    item: &Item<'_>,
-    test: impl Fn(f64) -> bool,
-    must_be: &str,
-) -> Result<Field, SceneError> {
+fn checked(item: &Item<'_>, test: impl Fn(f64) -> bool, must_be: &str) -> Result<Field, SceneError> {
     let field = Field::read(item)?;
     match field.constant() {
         Some(value) if !test(value) => {
@@ -253,39 +217,48 @@ fn checked(
     }
 }
 
-fn read_stiffness(reader: &mut Reader<'_>) -> Result<Option<[f64; 21]>, SceneError> {
+fn read_stiffness(reader: &mut Reader<'_>) -> Result<Option<Box<[Field; 21]>>, SceneError> {
     let whole = reader.optional("C");
-    let mut constants = [0.0; 21];
+    let mut constants = [const { Field::Constant(0.0) }; 21];
     let mut single = None;
     for (key, slot) in STIFFNESS_KEYS.iter().zip(&mut constants) {
         // Ask only for those present: 21 names would drown the list of known keys.
         if reader.peek(key)
             && let Some(item) = reader.optional(key)
         {
-            *slot = item.number()?;
+            *slot = Field::read(&item)?;
             single = Some(item);
         }
     }
     match (whole, single) {
-        (None, None) => Ok(None),
-        (Some(_), Some(item)) => Err(item.error("is given besides C; keep one of them")),
+        (None, None) => return Ok(None),
+        (Some(_), Some(item)) => return Err(item.error("is given besides C; keep one of them")),
         (None, Some(item)) => {
-            for (key, value) in STIFFNESS_KEYS.iter().zip(constants) {
+            for (key, value) in STIFFNESS_KEYS.iter().zip(&constants) {
                 let mut digits = key.chars().skip(1);
-                if digits.next() == digits.next() && value <= 0.0 {
-                    return Err(item.error(format!(
-                        "{key} must be positive as well; give C11, C22, … C66 in Pa"
-                    )));
+                let diagonal = digits.next() == digits.next();
+                if diagonal && value.constant().is_some_and(|v| v <= 0.0) {
+                    return Err(
+                        item.error(format!("{key} must be positive as well; give C11, C22, … C66 in Pa"))
+                    );
                 }
             }
-            Ok(Some(constants))
         }
         (Some(item), None) => {
-            let items = item.exactly::<21>("numbers (C11, C12, … C16, C22, … C66)")?;
-            for (slot, item) in constants.iter_mut().zip(items) {
-                *slot = item.number()?;
+            if let Value::Table(_) = item.node.value {
+                if let Field::CellData(name) = Field::read(&item)? {
+                    for (key, slot) in STIFFNESS_KEYS.iter().zip(&mut constants) {
+                        let indices = key.strip_prefix('C').unwrap_or(key);
+                        *slot = Field::CellData(format!("{name}{indices}"));
+                    }
+                }
+            } else {
+                let items = item.exactly::<21>("numbers (C11, C12, … C16, C22, … C66)")?;
+                for (slot, item) in constants.iter_mut().zip(items) {
+                    *slot = Field::read(&item)?;
+                }
             }
-            Ok(Some(constants))
         }
     }
+    Ok(Some(Box::new(constants)))
 }

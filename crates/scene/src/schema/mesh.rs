@@ -114,20 +114,9 @@ impl Shape {
 
 const EXAMPLE: &str =
     "mesh = { box = { size = [4, 1, 1], cells = [16, 4, 4] } } or mesh = { file = \"bunny.mesh\" }";
-const KINDS: &[&str] = &[
-    "box",
-    "file",
-    "sphere",
-    "cylinder",
-    "ellipsoid",
-    "rope",
-    "cloth",
-    "points",
-];
+const KINDS: &[&str] = &["box", "file", "sphere", "cylinder", "ellipsoid", "rope", "cloth", "points"];
 /// Formats that a `format` may name.
-pub const FORMATS: &[&str] = &[
-    "msh", "mesh", "node", "ele", "vtk", "vtu", "veg", "obj", "stl", "ply",
-];
+pub const FORMATS: &[&str] = &["msh", "mesh", "node", "ele", "vtk", "vtu", "veg", "obj", "stl", "ply"];
 /// More vertices than this do not fit a 32-bit vertex number.
 const MOST_CELLS: f64 = 4e9;
 
@@ -141,11 +130,7 @@ impl MeshSpec {
                 resolution: Resolution::Automatic,
                 embed: false,
             };
-            return Ok(Self {
-                shape,
-                transform: Transform::identity(),
-                mark: item.into(),
-            });
+            return Ok(Self { shape, transform: Transform::identity(), mark: item.into() });
         }
         let mut reader = item.reader()?;
         let mut shape: Option<(&str, Shape)> = None;
@@ -166,11 +151,7 @@ impl MeshSpec {
             return Err(item.error(format!("says no shape; write for example {EXAMPLE}")));
         };
         reader.finish()?;
-        Ok(Self {
-            shape,
-            transform,
-            mark: item.into(),
-        })
+        Ok(Self { shape, transform, mark: item.into() })
     }
 
     /// Reads the `mesh` of a body, which must be there.
@@ -233,10 +214,7 @@ impl Shape {
 
     fn read_points(reader: &mut Reader<'_>) -> Result<Self, SceneError> {
         let item = reader.required("positions", "positions = [[0, 0, 0], [1, 0, 0]]")?;
-        let positions = item
-            .members()?
-            .map(|p| p.vector3())
-            .collect::<Result<Vec<_>, _>>()?;
+        let positions = item.members()?.map(|p| p.vector3()).collect::<Result<Vec<_>, _>>()?;
         let most = match u32::try_from(positions.len()) {
             Ok(count) if count > 0 => count - 1,
             _ => return Err(item.error("has no points; give at least one, as [[0, 0, 0]]")),
@@ -255,10 +233,7 @@ impl Shape {
         }
         let mut masses = Vec::new();
         if let Some(item) = reader.optional("masses") {
-            masses = item
-                .members()?
-                .map(|m| m.positive("kg"))
-                .collect::<Result<Vec<_>, _>>()?;
+            masses = item.members()?.map(|m| m.positive("kg")).collect::<Result<Vec<_>, _>>()?;
             if masses.len() != positions.len() {
                 return Err(item.error(format!(
                     "has {} masses for {} points; give one per point",
@@ -267,11 +242,7 @@ impl Shape {
                 )));
             }
         }
-        Ok(Self::Points {
-            positions,
-            edges,
-            masses,
-        })
+        Ok(Self::Points { positions, edges, masses })
     }
 }
 
@@ -307,11 +278,7 @@ impl Resolution {
 impl Transform {
     /// No change.
     pub fn identity() -> Self {
-        Self {
-            scale: [1.0; 3],
-            rotate: None,
-            translate: [0.0; 3],
-        }
+        Self { scale: [1.0; 3], rotate: None, translate: [0.0; 3] }
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, SceneError> {
@@ -322,15 +289,10 @@ impl Transform {
                 _ => [item.number()?; 3],
             };
             if transform.scale.iter().any(|s| *s <= 0.0) {
-                return Err(
-                    item.error("must be positive; a file in millimetres needs scale = 0.001")
-                );
+                return Err(item.error("must be positive; a file in millimetres needs scale = 0.001"));
             }
         }
-        transform.rotate = reader
-            .optional("rotate")
-            .map(|item| Rotation::read(&item))
-            .transpose()?;
+        transform.rotate = reader.optional("rotate").map(|item| Rotation::read(&item)).transpose()?;
         transform.translate = reader.optional_vector3("translate")?.unwrap_or_default();
         Ok(transform)
     }

@@ -4,12 +4,7 @@
 //! their options, material models and their constants) are kept with a [`Mark`] and checked when the model is
 //! built. Defaults are listed in [`defaults`].
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 pub mod defaults;
 
@@ -144,12 +139,8 @@ impl Scene {
         let known = Bodies(&names);
         let pins = read_each(&mut reader, "pin", |item| PinSpec::read(item, &known))?;
         let loads = read_each(&mut reader, "load", |item| LoadSpec::read(item, &known))?;
-        let constraints = read_each(&mut reader, "constraint", |item| {
-            ConstraintSpec::read(item, &known)
-        })?;
-        let contacts = read_each(&mut reader, "contact", |item| {
-            ContactSpec::read(item, &known)
-        })?;
+        let constraints = read_each(&mut reader, "constraint", |item| ConstraintSpec::read(item, &known))?;
+        let contacts = read_each(&mut reader, "contact", |item| ContactSpec::read(item, &known))?;
         let output = Output::read(&mut reader, &time)?;
         let probes = read_probes(&mut reader, &known)?;
         reader.finish()?;
@@ -207,14 +198,8 @@ impl Environment {
             return Ok(Self::default());
         };
         let mut reader = item.reader()?;
-        let gravity = reader
-            .optional("gravity")
-            .map(|item| Quantity::read3(&item, TIME))
-            .transpose()?;
-        let monopole = reader
-            .optional("monopole")
-            .map(|item| Monopole::read(&item))
-            .transpose()?;
+        let gravity = reader.optional("gravity").map(|item| Quantity::read3(&item, TIME)).transpose()?;
+        let monopole = reader.optional("monopole").map(|item| Monopole::read(&item)).transpose()?;
         reader.finish()?;
         Ok(Self { gravity, monopole })
     }
@@ -251,11 +236,7 @@ fn read_bodies(scene: &mut Reader<'_>) -> Result<Vec<BodySpec>, SceneError> {
     let mut bodies: Vec<BodySpec> = Vec::with_capacity(items.len());
     let mut seen = std::collections::HashSet::new();
     for (i, item) in items.iter().enumerate() {
-        let fallback = if single {
-            "body".to_owned()
-        } else {
-            format!("body{}", i + 1)
-        };
+        let fallback = if single { "body".to_owned() } else { format!("body{}", i + 1) };
         let body = BodySpec::read(item, &fallback)?;
         if !seen.insert(body.name.clone()) {
             return Err(item.error(format!(
@@ -276,10 +257,9 @@ fn read_probes(scene: &mut Reader<'_>, bodies: &Bodies<'_>) -> Result<Vec<ProbeS
     for (i, item) in scene.tables("probe")?.iter().enumerate() {
         let probe = ProbeSpec::read(item, bodies, &format!("probe{}", i + 1))?;
         if !seen.insert(probe.name.clone()) {
-            return Err(item.error(format!(
-                "a second probe is named {:?}; give each its own name",
-                probe.name
-            )));
+            return Err(
+                item.error(format!("a second probe is named {:?}; give each its own name", probe.name))
+            );
         }
         probes.push(probe);
     }

@@ -62,10 +62,7 @@ pub const FIELD_NAMES: &[(&str, FieldName)] = &[
 impl FieldName {
     /// The name in scene files and frames.
     pub fn name(self) -> &'static str {
-        FIELD_NAMES
-            .iter()
-            .find(|(_, field)| *field == self)
-            .map_or("", |(name, _)| name)
+        FIELD_NAMES.iter().find(|(_, field)| *field == self).map_or("", |(name, _)| name)
     }
 }
 
@@ -120,24 +117,12 @@ impl Output {
 }
 
 impl ProbeSpec {
-    pub(super) fn read(
-        item: &Item<'_>,
-        bodies: &Bodies<'_>,
-        fallback: &str,
-    ) -> Result<Self, SceneError> {
+    pub(super) fn read(item: &Item<'_>, bodies: &Bodies<'_>, fallback: &str) -> Result<Self, SceneError> {
         let mut reader = item.reader()?;
         let body = bodies.of(&mut reader)?;
         let at = reader.required("at", "at = [4, 0.5, 0.5]")?.vector3()?;
-        let name = reader
-            .optional("name")
-            .map_or(Ok(fallback), |item| item.name())?
-            .to_owned();
+        let name = reader.optional("name").map_or(Ok(fallback), |item| item.name())?.to_owned();
         reader.finish()?;
-        Ok(Self {
-            body,
-            at,
-            name,
-            mark: item.into(),
-        })
+        Ok(Self { body, at, name, mark: item.into() })
     }
 }

@@ -31,11 +31,7 @@ impl PartialEq for Mark {
 
 impl From<&Item<'_>> for Mark {
     fn from(item: &Item<'_>) -> Self {
-        Self {
-            origin: item.origin().to_owned(),
-            path: item.path.clone(),
-            place: item.place,
-        }
+        Self { origin: item.origin().to_owned(), path: item.path.clone(), place: item.place }
     }
 }
 
@@ -79,11 +75,7 @@ impl Quantity {
     /// Reads three of them.
     pub fn read3(item: &Item<'_>, variables: &[&str]) -> Result<[Self; 3], SceneError> {
         let [x, y, z] = item.exactly("numbers or formulas")?;
-        Ok([
-            Self::read(&x, variables)?,
-            Self::read(&y, variables)?,
-            Self::read(&z, variables)?,
-        ])
+        Ok([Self::read(&x, variables)?, Self::read(&y, variables)?, Self::read(&z, variables)?])
     }
 
     /// The value at the given values of the variables.
@@ -132,10 +124,7 @@ impl Field {
     pub fn read(item: &Item<'_>) -> Result<Self, SceneError> {
         if let Value::Table(_) = item.node.value {
             let mut reader = item.reader()?;
-            let name = reader
-                .required("cell_data", "{ cell_data = \"young\" }")?
-                .text()?
-                .to_owned();
+            let name = reader.required("cell_data", "{ cell_data = \"young\" }")?.text()?.to_owned();
             reader.finish()?;
             return Ok(Self::CellData(name));
         }

@@ -2,6 +2,7 @@
 
 use super::material::Parameters;
 use super::mesh::Shape;
+use super::quantity::Field;
 use super::{Damping, Scene};
 
 /// Warnings about a scene that reads well.
@@ -29,19 +30,13 @@ pub(super) fn warnings(scene: &Scene) -> Vec<String> {
     }
     let frames = time.end / scene.output.every.max(time.step);
     if frames > 100_000.0 {
-        out.push(format!(
-            "output.every = {} s makes {frames:.0} frames; each is a file",
-            scene.output.every
-        ));
+        out.push(format!("output.every = {} s makes {frames:.0} frames; each is a file", scene.output.every));
     }
     gravity(scene, &mut out);
     for body in &scene.bodies {
         let path = &body.mark.path;
         if let Shape::Box { size, .. } = body.mesh.shape {
-            let scaled = size
-                .iter()
-                .zip(body.mesh.transform.scale)
-                .map(|(a, b)| a * b);
+            let scaled = size.iter().zip(body.mesh.transform.scale).map(|(a, b)| a * b);
             let longest = scaled.fold(0.0, f64::max);
             if longest > 1e4 {
                 out.push(format!(
@@ -51,11 +46,7 @@ pub(super) fn warnings(scene: &Scene) -> Vec<String> {
         }
         parameters(&body.material.base, &format!("{path}.material"), &mut out);
         for (i, region) in body.material.regions.iter().enumerate() {
-            parameters(
-                &region.parameters,
-                &format!("{path}.material.regions[{i}]"),
-                &mut out,
-            );
+            parameters(&region.parameters, &format!("{path}.material.regions[{i}]"), &mut out);
         }
         for damping in &body.damping {
             if let Damping::Viscous { time: relaxation } = damping
@@ -74,10 +65,7 @@ fn gravity(scene: &Scene, out: &mut Vec<String>) {
     let Some(gravity) = &scene.environment.gravity else {
         return;
     };
-    let squares: f64 = gravity
-        .iter()
-        .map(|g| g.constant().unwrap_or(0.0).powi(2))
-        .sum();
+    let squares: f64 = gravity.iter().map(|g| g.constant().unwrap_or(0.0).powi(2)).sum();
     if squares.sqrt() > 300.0 {
         out.push(format!(
             "environment.gravity = {} m/s² is over 30 times that of Earth; SI wants m/s², 9.81",
@@ -94,9 +82,7 @@ fn parameters(given: &Parameters, path: &str, out: &mut Vec<String>) {
                 "{path}.E = {young} Pa is softer than any jelly; is it in GPa or MPa? SI wants Pa"
             ));
         } else if young > 2e12 {
-            out.push(format!(
-                "{path}.E = {young:e} Pa is stiffer than diamond (1.1e12 Pa)"
-            ));
+            out.push(format!("{path}.E = {young:e} Pa is stiffer than diamond (1.1e12 Pa)"));
         }
     }
     if let Some(density) = given.density.as_ref().and_then(|f| f.constant()) {
@@ -105,9 +91,7 @@ fn parameters(given: &Parameters, path: &str, out: &mut Vec<String>) {
                 "{path}.rho = {density} kg/m³ is lighter than foam; is it in g/cm³? SI wants kg/m³"
             ));
         } else if density > 25_000.0 {
-            out.push(format!(
-                "{path}.rho = {density} kg/m³ is heavier than any metal; SI wants kg/m³"
-            ));
+            out.push(format!("{path}.rho = {density} kg/m³ is heavier than any metal; SI wants kg/m³"));
         }
     }
     if let Some(poisson) = given.poisson.as_ref().and_then(|f| f.constant()) {
@@ -116,7 +100,9 @@ fn parameters(given: &Parameters, path: &str, out: &mut Vec<String>) {
                 "{path}.nu = 0.5 is incompressible: lambda is infinite, which few methods allow; 0.49 is usual for rubber"
             ));
         } else if poisson > 0.49 {
-            out.push(format!("{path}.nu = {poisson} is nearly incompressible; linear tets may lock and look too stiff"));
+            out.push(format!(
+                "{path}.nu = {poisson} is nearly incompressible; linear tets may lock and look too stiff"
+            ));
         }
     }
     if let Some(stiffness) = &given.stiffness
@@ -129,12 +115,17 @@ fn parameters(given: &Parameters, path: &str, out: &mut Vec<String>) {
 }
 
 /// Whether the 6×6 matrix with this upper triangle has a Cholesky factor.
-fn positive_definite(upper: &[f64; 21]) -> bool {
+///
+/// Constants that vary over the body are not judged.
+fn positive_definite(upper: &[Field; 21]) -> bool {
+    if upper.iter().any(|field| field.constant().is_none()) {
+        return true;
+    }
     let mut a = [[0.0_f64; 6]; 6];
-    let mut constants = upper.iter();
+    let mut constants = upper.iter().filter_map(Field::constant);
     for (i, row) in a.iter_mut().enumerate() {
         for slot in row.iter_mut().skip(i) {
-            *slot = constants.next().copied().unwrap_or(f64::NAN);
+            *slot = constants.next().unwrap_or(f64::NAN);
         }
     }
     // Elimination on the upper triangle: every pivot must be positive.

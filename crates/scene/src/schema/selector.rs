@@ -63,7 +63,9 @@ impl Selector {
                 let parts = item.members()?.map(|part| Self::read(&part, target));
                 let parts = parts.collect::<Result<Vec<_>, _>>()?;
                 if parts.is_empty() {
-                    return Err(item.error("is an empty list and selects nothing; write \"all\" or a { box = … }"));
+                    return Err(
+                        item.error("is an empty list and selects nothing; write \"all\" or a { box = … }")
+                    );
                 }
                 Ok(Self::Union(parts))
             }
@@ -111,9 +113,7 @@ impl Selector {
                 let numbers = item.members()?.map(|n| n.count(0, u32::MAX - 1));
                 let numbers = numbers.collect::<Result<Vec<_>, _>>()?;
                 if numbers.is_empty() {
-                    return Err(
-                        item.error("is empty and selects nothing; give vertex numbers, from 0")
-                    );
+                    return Err(item.error("is empty and selects nothing; give vertex numbers, from 0"));
                 }
                 parts.push(Self::Vertices(numbers));
             }
@@ -126,10 +126,7 @@ impl Selector {
         }
         reader.finish()?;
         match parts.len() {
-            0 => {
-                Err(item
-                    .error("selects nothing; write \"all\" or for example { nearest = [0, 0, 0] }"))
-            }
+            0 => Err(item.error("selects nothing; write \"all\" or for example { nearest = [0, 0, 0] }")),
             1 => parts.pop().ok_or_else(|| item.error("selects nothing")),
             _ => Ok(Self::Intersection(parts)),
         }
@@ -143,9 +140,7 @@ fn read_box(item: &Item<'_>) -> Result<Selector, SceneError> {
     reader.finish()?;
     for ((low, high), axis) in min.iter().zip(&max).zip(["x", "y", "z"]) {
         if low > high {
-            return Err(item.error(format!(
-                "min is above max along {axis} ({low} > {high}); exchange them"
-            )));
+            return Err(item.error(format!("min is above max along {axis} ({low} > {high}); exchange them")));
         }
     }
     Ok(Selector::Box { min, max })

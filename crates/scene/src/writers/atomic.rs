@@ -27,32 +27,18 @@ pub struct WriteError {
 impl WriteError {
     /// An error about `path`, from an input/output error.
     pub fn new(path: &Path, stage: &'static str, source: io::Error) -> Self {
-        Self {
-            path: path.to_path_buf(),
-            stage,
-            source,
-        }
+        Self { path: path.to_path_buf(), stage, source }
     }
 
     /// An error about `path` whose cause is the data, not the disk.
     pub fn data(path: &Path, cause: impl Into<String>) -> Self {
-        Self::new(
-            path,
-            "checking the data",
-            io::Error::new(io::ErrorKind::InvalidData, cause.into()),
-        )
+        Self::new(path, "checking the data", io::Error::new(io::ErrorKind::InvalidData, cause.into()))
     }
 }
 
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "cannot write {}: {}: {}",
-            self.path.display(),
-            self.stage,
-            self.source
-        )
+        write!(f, "cannot write {}: {}: {}", self.path.display(), self.stage, self.source)
     }
 }
 
@@ -71,7 +57,7 @@ pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), WriteError> {
     write_with(path, |out| out.write_all(bytes))
 }
 
-/// Like [`write`], with the content streamed by `fill` (buffered).
+/// Like [`write()`], with the content streamed by `fill` (buffered).
 ///
 /// An error returned by `fill` cancels the write. A symbolic link is followed, so the file it
 /// points to is replaced and not the link. Anything that is not a regular file is refused:
@@ -88,13 +74,10 @@ pub fn write_with(
         _ => Path::new("."),
     };
 
-    let (temp, file) =
-        create_temp(directory).map_err(fail("creating a temporary file beside it"))?;
+    let (temp, file) = create_temp(directory).map_err(fail("creating a temporary file beside it"))?;
     let mut guard = RemoveOnDrop(Some(temp));
     let mut out = BufWriter::with_capacity(1 << 16, file);
-    fill(&mut out)
-        .and_then(|()| out.flush())
-        .map_err(fail("writing"))?;
+    fill(&mut out).and_then(|()| out.flush()).map_err(fail("writing"))?;
     out.get_ref().sync_all().map_err(fail("flushing to disk"))?;
     drop(out);
     if let Some(temp) = &guard.0 {
@@ -125,33 +108,20 @@ pub fn remove_leftovers(directory: impl AsRef<Path>) -> io::Result<usize> {
 /// Where the bytes will really go; refuses what a rename would destroy.
 fn resolve(path: &Path) -> io::Result<PathBuf> {
     if path.file_name().is_none() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "this is not the name of a file",
-        ));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not the name of a file"));
     }
     match fs::symlink_metadata(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(path.to_path_buf()),
         Err(e) => Err(e),
         Ok(found) => {
-            let target = if found.is_symlink() {
-                fs::canonicalize(path)?
-            } else {
-                path.to_path_buf()
-            };
+            let target = if found.is_symlink() { fs::canonicalize(path)? } else { path.to_path_buf() };
             let found = fs::metadata(&target)?;
             if found.is_file() {
                 Ok(target)
             } else if found.is_dir() {
-                Err(io::Error::new(
-                    io::ErrorKind::IsADirectory,
-                    "a directory of this name exists",
-                ))
+                Err(io::Error::new(io::ErrorKind::IsADirectory, "a directory of this name exists"))
             } else {
-                Err(io::Error::new(
-                    io::ErrorKind::InvalidInput,
-                    "it exists and is not a regular file",
-                ))
+                Err(io::Error::new(io::ErrorKind::InvalidInput, "it exists and is not a regular file"))
             }
         }
     }
@@ -161,10 +131,7 @@ fn create_temp(directory: &Path) -> io::Result<(PathBuf, File)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     loop {
         let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let temp = directory.join(format!(
-            "{TEMP_PREFIX}{}-{n}{TEMP_SUFFIX}",
-            std::process::id()
-        ));
+        let temp = directory.join(format!("{TEMP_PREFIX}{}-{n}{TEMP_SUFFIX}", std::process::id()));
         match OpenOptions::new().write(true).create_new(true).open(&temp) {
             Ok(file) => return Ok((temp, file)),
             // Left over from a killed process that had the same id: take the next number.
@@ -198,14 +165,7 @@ fn retry(mut call: impl FnMut() -> io::Result<()>) -> io::Result<()> {
 fn sync_directory(directory: &Path) -> io::Result<()> {
     match File::open(directory)?.sync_all() {
         // Some network and FUSE file systems cannot sync a directory; there is nothing to wait for.
-        Err(e)
-            if matches!(
-                e.kind(),
-                io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
-            ) =>
-        {
-            Ok(())
-        }
+        Err(e) if matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
         other => other,
     }
 }

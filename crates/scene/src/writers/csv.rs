@@ -17,10 +17,7 @@ pub struct Table {
 impl Table {
     /// An empty table with these columns.
     pub fn new<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Self {
-        Self {
-            columns: columns.into_iter().map(Into::into).collect(),
-            values: Vec::new(),
-        }
+        Self { columns: columns.into_iter().map(Into::into).collect(), values: Vec::new() }
     }
 
     /// Names of the columns.
@@ -30,10 +27,7 @@ impl Table {
 
     /// Number of rows.
     pub fn len(&self) -> usize {
-        self.values
-            .len()
-            .checked_div(self.columns.len())
-            .unwrap_or(0)
+        self.values.len().checked_div(self.columns.len()).unwrap_or(0)
     }
 
     /// Whether there is no row.
@@ -46,11 +40,7 @@ impl Table {
     /// # Panics
     /// If the row has not one number per column: a mistake of the caller, not of its data.
     pub fn push(&mut self, row: &[f64]) {
-        assert_eq!(
-            row.len(),
-            self.columns.len(),
-            "a row has one number per column"
-        );
+        assert_eq!(row.len(), self.columns.len(), "a row has one number per column");
         self.values.extend_from_slice(row);
     }
 
@@ -92,28 +82,19 @@ impl Table {
     /// Reads a table that [`Table::write`] wrote; the error says which line is wrong and how.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut lines = text.lines();
-        let columns = split_header(
-            lines
-                .next()
-                .ok_or("the file is empty; its first line should name the columns")?,
-        )?;
+        let columns =
+            split_header(lines.next().ok_or("the file is empty; its first line should name the columns")?)?;
         let mut table = Self::new(columns);
         for (n, line) in lines.enumerate() {
             let before = table.values.len();
             for cell in line.split(',') {
-                let number = cell
-                    .trim()
-                    .parse()
-                    .map_err(|_| format!("line {}: `{cell}` is not a number", n + 2))?;
+                let number =
+                    cell.trim().parse().map_err(|_| format!("line {}: `{cell}` is not a number", n + 2))?;
                 table.values.push(number);
             }
             let found = table.values.len() - before;
             if found != table.columns.len() {
-                return Err(format!(
-                    "line {}: {found} numbers for {} columns",
-                    n + 2,
-                    table.columns.len()
-                ));
+                return Err(format!("line {}: {found} numbers for {} columns", n + 2, table.columns.len()));
             }
         }
         Ok(table)
@@ -141,11 +122,7 @@ impl std::fmt::Display for Shortest {
 fn quoted(name: &str) -> String {
     // A line break would end the header, whatever the quotes say, for most readers.
     let name = name.replace(['\n', '\r'], " ");
-    if name.contains([',', '"']) {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    } else {
-        name
-    }
+    if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name }
 }
 
 fn split_header(line: &str) -> Result<Vec<String>, String> {

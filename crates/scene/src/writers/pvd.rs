@@ -18,10 +18,7 @@ pub struct Collection {
 impl Collection {
     /// An empty collection that will be written to `path`. Nothing is written yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into(),
-            frames: Vec::new(),
-        }
+        Self { path: path.into(), frames: Vec::new() }
     }
 
     /// Times (s) and files of the frames, in order.
@@ -50,10 +47,7 @@ impl Collection {
         let mut text = String::from(HEAD);
         for (time, file) in &self.frames {
             let file = escape_xml(file);
-            text += &format!(
-                "<DataSet timestep=\"{}\" part=\"0\" file=\"{file}\"/>\n",
-                Shortest(*time)
-            );
+            text += &format!("<DataSet timestep=\"{}\" part=\"0\" file=\"{file}\"/>\n", Shortest(*time));
         }
         text += TAIL;
         atomic::write(&self.path, text.as_bytes())

@@ -52,17 +52,13 @@ impl Frame<'_> {
     /// never be kept), cells of points that do not exist, fields of the wrong length.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), WriteError> {
         let path = path.as_ref();
-        self.check()
-            .map_err(|cause| WriteError::data(path, cause))?;
+        self.check().map_err(|cause| WriteError::data(path, cause))?;
         atomic::write_with(path, |out| self.stream(out))
     }
 
     fn check(&self) -> Result<(), String> {
         if !self.positions.len().is_multiple_of(3) {
-            return Err(format!(
-                "{} coordinates are not three per point",
-                self.positions.len()
-            ));
+            return Err(format!("{} coordinates are not three per point", self.positions.len()));
         }
         let points = self.positions.len() / 3;
         if let Some(k) = self.positions.iter().position(|x| !x.is_finite()) {
@@ -73,26 +69,12 @@ impl Frame<'_> {
                 ["x", "y", "z"][k % 3]
             ));
         }
-        let tets = self
-            .tets
-            .iter()
-            .enumerate()
-            .map(|(n, c)| ("tet", n, &c[..]));
-        let triangles = self
-            .triangles
-            .iter()
-            .enumerate()
-            .map(|(n, c)| ("triangle", n, &c[..]));
-        let lines = self
-            .lines
-            .iter()
-            .enumerate()
-            .map(|(n, c)| ("line", n, &c[..]));
+        let tets = self.tets.iter().enumerate().map(|(n, c)| ("tet", n, &c[..]));
+        let triangles = self.triangles.iter().enumerate().map(|(n, c)| ("triangle", n, &c[..]));
+        let lines = self.lines.iter().enumerate().map(|(n, c)| ("line", n, &c[..]));
         for (kind, n, corners) in tets.chain(triangles).chain(lines) {
             if let Some(v) = corners.iter().find(|&&v| v as usize >= points) {
-                return Err(format!(
-                    "{kind} {n} uses point {v}, but there are {points} points"
-                ));
+                return Err(format!("{kind} {n} uses point {v}, but there are {points} points"));
             }
         }
         let on_points = self.point_fields.iter().map(|f| (f, "points", points));
@@ -149,18 +131,10 @@ impl Frame<'_> {
         head += &array(integer, "offsets", 1, integer_size * cells);
         head += &array("UInt8", "types", 1, cells);
         head += "</Cells>\n";
-        for (tag, fields) in [
-            ("PointData", &self.point_fields),
-            ("CellData", &self.cell_fields),
-        ] {
+        for (tag, fields) in [("PointData", &self.point_fields), ("CellData", &self.cell_fields)] {
             head += &format!("<{tag}>\n");
             for field in fields {
-                head += &array(
-                    "Float64",
-                    field.name,
-                    field.components,
-                    8 * field.values.len(),
-                );
+                head += &array("Float64", field.name, field.components, 8 * field.values.len());
             }
             head += &format!("</{tag}>\n");
         }
@@ -171,24 +145,15 @@ impl Frame<'_> {
             doubles(out, &[time])?;
         }
         doubles(out, self.positions)?;
-        let kinds = [
-            (self.tets.len(), 4, 10u8),
-            (self.triangles.len(), 3, 5),
-            (self.lines.len(), 2, 3),
-        ];
+        let kinds = [(self.tets.len(), 4, 10u8), (self.triangles.len(), 3, 5), (self.lines.len(), 2, 3)];
         let vertices = self.tets.as_flattened().iter();
-        let vertices = vertices
-            .chain(self.triangles.as_flattened())
-            .chain(self.lines.as_flattened());
+        let vertices = vertices.chain(self.triangles.as_flattened()).chain(self.lines.as_flattened());
         integers(out, wide, corners, vertices.map(|&v| i64::from(v)))?;
         let mut end = 0;
-        let ends = kinds
-            .iter()
-            .flat_map(|&(count, size, _)| std::iter::repeat_n(size, count))
-            .map(|size| {
-                end += size;
-                end
-            });
+        let ends = kinds.iter().flat_map(|&(count, size, _)| std::iter::repeat_n(size, count)).map(|size| {
+            end += size;
+            end
+        });
         integers(out, wide, cells, ends)?;
         out.write_all(&(cells as u64).to_le_bytes())?;
         for (count, _, code) in kinds {

@@ -40,8 +40,8 @@ impl Damping for Viscous {
                     let (mu, lambda) = (moduli[0].scale(-self.time), moduli[1].scale(-self.time));
                     let F = block.gradient_of(q);
                     let rate = F.transpose_mul(&block.gradient_of(v)).symmetric_part();
-                    let S = rate.scale(mu.scale(2.0))
-                        + Mat3::<Lanes>::identity().scale(lambda * rate.trace());
+                    let S =
+                        rate.scale(mu.scale(2.0)) + Mat3::<Lanes>::identity().scale(lambda * rate.trace());
                     block.corner_forces(&(F * S))
                 },
             );
@@ -61,8 +61,8 @@ impl Damping for Viscous {
                     for k in 0..3 {
                         for l in 0..3 {
                             let across = if j == l { B[(i, k)] } else { 0.0 };
-                            m[3 * i + j][3 * k + l] = mu * (across + F[(i, l)] * F[(k, j)])
-                                + lambda * F[(i, j)] * F[(k, l)];
+                            m[3 * i + j][3 * k + l] =
+                                mu * (across + F[(i, l)] * F[(k, j)]) + lambda * F[(i, j)] * F[(k, l)];
                         }
                     }
                 }

@@ -23,13 +23,7 @@ impl Tets {
         let run = |r: usize| -> f64 {
             let blocks = &self.blocks[r * RUN..((r + 1) * RUN).min(self.blocks.len())];
             let mut out = [Lanes([0.0; LANES]); RUN];
-            self.material.energies(
-                r * RUN,
-                blocks,
-                &self.constants,
-                q,
-                &mut out[..blocks.len()],
-            );
+            self.material.energies(r * RUN, blocks, &self.constants, q, &mut out[..blocks.len()]);
             let mut sum = 0.0;
             for (block, lanes) in blocks.iter().zip(&out) {
                 for lane in 0..LANES {
@@ -148,15 +142,9 @@ impl Tets {
     }
 
     /// Adds vol ∇Nᵀ H ∇N for the 9×9 matrix H that `tangent` gives of each tet.
-    pub(crate) fn add_element_matrices(
-        &self,
-        h: &mut BlockMatrix,
-        tangent: &(dyn Fn(usize) -> Mat9 + Sync),
-    ) {
+    pub(crate) fn add_element_matrices(&self, h: &mut BlockMatrix, tangent: &(dyn Fn(usize) -> Mat9 + Sync)) {
         let pattern = h.pattern().clone();
-        let positions = self
-            .positions
-            .get_or_init(|| self.block_positions(&pattern));
+        let positions = self.positions.get_or_init(|| self.block_positions(&pattern));
         // The expensive part in parallel, the sums in element order by one thread.
         const SLAB: usize = 1 << 14;
         let mut matrices = vec![[[0.0; 9]; 10]; SLAB.min(self.len())];
@@ -197,18 +185,8 @@ impl Tets {
 }
 
 /// Local pairs of the ten lower blocks.
-const PAIRS: [(usize, usize); 10] = [
-    (0, 0),
-    (1, 0),
-    (1, 1),
-    (2, 0),
-    (2, 1),
-    (2, 2),
-    (3, 0),
-    (3, 1),
-    (3, 2),
-    (3, 3),
-];
+const PAIRS: [(usize, usize); 10] =
+    [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2), (3, 3)];
 
 fn transposed(m: &[f64; 9]) -> [f64; 9] {
     std::array::from_fn(|k| m[3 * (k % 3) + k / 3])

@@ -66,11 +66,7 @@ impl Constants {
     /// One set for all.
     pub fn uniform(values: Vec<f64>) -> Self {
         assert!(values.len() <= MAX_CONSTANTS);
-        Self {
-            count: values.len(),
-            uniform: true,
-            values,
-        }
+        Self { count: values.len(), uniform: true, values }
     }
 
     /// One set for each tet, all of the same length.
@@ -80,11 +76,7 @@ impl Constants {
         if sets.iter().all(|s| s == &sets[0]) {
             return Self::uniform(sets.first().cloned().unwrap_or_default());
         }
-        Self {
-            count,
-            uniform: false,
-            values: sets.concat(),
-        }
+        Self { count, uniform: false, values: sets.concat() }
     }
 
     /// The set of one tet.
@@ -111,13 +103,7 @@ impl Constants {
 }
 
 /// vol ψ of the tets of `blocks`, the first of which is block number `first`.
-pub fn energies<D: Density>(
-    first: usize,
-    blocks: &[Block],
-    c: &Constants,
-    q: &[f64],
-    out: &mut [Lanes],
-) {
+pub fn energies<D: Density>(first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [Lanes]) {
     each_block(
         first,
         blocks,
@@ -129,13 +115,7 @@ pub fn energies<D: Density>(
 }
 
 /// Gradient of vol ψ at the corners of the tets of `blocks`.
-pub fn forces<D: Density>(
-    first: usize,
-    blocks: &[Block],
-    c: &Constants,
-    q: &[f64],
-    out: &mut [[Lanes; 12]],
-) {
+pub fn forces<D: Density>(first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [[Lanes; 12]]) {
     each_block(
         first,
         blocks,

@@ -4,7 +4,7 @@
 //! eigenvalues that can be negative are the twists k(1 − 2/(σᵢ+σⱼ)).
 //! At small strain ψ → ½k ε:ε, i.e. G = k/2 and λ = 0: the model has one constant and behaves like
 //! ν = 0 (Young's modulus k). From (E, ν) it takes k = 2μ = E/(1+ν), so that the shear modulus is
-//! the given one. C19's code writes kΣ(σ−1)²: its 1e6 is k = 2e6 here. [chao2010]
+//! the given one. C19's code writes kΣ(σ−1)²: its 1e6 is k = 2e6 here. \[chao2010\]
 
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
 use super::{Card, Density, Given, Mat9, Parameter, SmallStrain, constants};
@@ -33,9 +33,7 @@ impl Density for Arap {
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
         let k = given.get("k").unwrap_or(2.0 * given.mu);
         if !(k.is_finite() && k > 0.0) {
-            return Err(format!(
-                "arap: k = {k} Pa must be a positive number; leave it out to use 2 mu"
-            ));
+            return Err(format!("arap: k = {k} Pa must be a positive number; leave it out to use 2 mu"));
         }
         Ok(vec![k])
     }
@@ -67,10 +65,6 @@ impl Isotropic for Arap {
 
     fn derivatives(c: &[f64], _at: &Invariants) -> Derivatives {
         let [k] = constants(c);
-        Derivatives {
-            I: 0.5 * k,
-            s: -k,
-            ..Default::default()
-        }
+        Derivatives { I: 0.5 * k, s: -k, ..Default::default() }
     }
 }

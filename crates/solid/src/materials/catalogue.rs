@@ -1,6 +1,6 @@
 use super::{
-    Arap, Card, CoRotational, Density, FixedCorotated, Given, Linear, Mat9, MooneyRivlin,
-    NeoHookean, NeoHookeanLog, StVenantKirchhoff, StableNeoHookean,
+    Arap, Card, CoRotational, Density, FixedCorotated, Given, Linear, Mat9, MooneyRivlin, NeoHookean,
+    NeoHookeanLog, StVenantKirchhoff, StableNeoHookean,
 };
 use crate::elements::kernel::{self, Block, Constants};
 use crate::math::{Complex, Lanes, Mat3, Real};
@@ -51,14 +51,7 @@ pub trait Material: Send + Sync {
     /// vol ψ of the tets of `blocks`, the first of which is block number `first`.
     fn energies(&self, first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [Lanes]);
     /// Gradient of vol ψ at the corners of the tets of `blocks`.
-    fn forces(
-        &self,
-        first: usize,
-        blocks: &[Block],
-        c: &Constants,
-        q: &[f64],
-        out: &mut [[Lanes; 12]],
-    );
+    fn forces(&self, first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [[Lanes; 12]]);
 }
 
 /// The object made from a density type; it holds nothing.
@@ -101,24 +94,10 @@ impl<D: Density> Material for Entry<D> {
     fn stress_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Mat3<Lanes> {
         D::stress(&splat(c), F)
     }
-    fn energies(
-        &self,
-        first: usize,
-        blocks: &[Block],
-        c: &Constants,
-        q: &[f64],
-        out: &mut [Lanes],
-    ) {
+    fn energies(&self, first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [Lanes]) {
         kernel::energies::<D>(first, blocks, c, q, out);
     }
-    fn forces(
-        &self,
-        first: usize,
-        blocks: &[Block],
-        c: &Constants,
-        q: &[f64],
-        out: &mut [[Lanes; 12]],
-    ) {
+    fn forces(&self, first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [[Lanes; 12]]) {
         kernel::forces::<D>(first, blocks, c, q, out);
     }
 }

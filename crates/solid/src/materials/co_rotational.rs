@@ -1,13 +1,13 @@
 //! Co-rotational linear elasticity: ψ = ½ ε̂ : C : ε̂, ε̂ = S − I, S = sym(RᵀF), R the polar rotation.
 //!
-//! Exact, with the derivative of R. Let dR = R[ω]×, ω = G⁻¹ axial(RᵀdF), G = tr(S) I − S, and
-//! Σ = C : ε̂. From dS = RᵀdF − [ω]×S,
-//!   P = R(Σ − [b]×),  b = G⁻¹ axial(ΣS)                     (b = 0 if C is isotropic: Σ and S commute)
-//!   dP = dR(Σ − [b]×) + R(dΣ − [db]×),  dΣ = C : dS,  db = G⁻¹(axial(dΣ S + Σ dS) − (tr(dS) I − dS) b).
+//! Exact, with the derivative of R. Let dR = R\[ω\]×, ω = G⁻¹ axial(RᵀdF), G = tr(S) I − S, and
+//! Σ = C : ε̂. From dS = RᵀdF − \[ω\]×S,
+//!   P = R(Σ − \[b\]×),  b = G⁻¹ axial(ΣS)                     (b = 0 if C is isotropic: Σ and S commute)
+//!   dP = dR(Σ − \[b\]×) + R(dΣ − \[db\]×),  dΣ = C : dS,  db = G⁻¹(axial(dΣ S + Σ dS) − (tr(dS) I − dS) b).
 //! Isotropic C: ψ = μ(I − 2s + 3) + ½λ(s − 3)² in the invariants of `isotropic` (ψ_I = μ,
 //! ψ_s = λ(s−3) − 2μ, ψ_ss = λ), hence its Hessian and eigensystem. With 21 constants the
 //! eigenvectors have no closed form; the projection is by Jacobi rotations on the 9×9 matrix.
-//! (The forces of the classic co-rotated element, R K RᵀΔx, leave out [b]× and dR.) [muller2004]
+//! (The forces of the classic co-rotated element, R K RᵀΔx, leave out \[b\]× and dR.) \[muller2004\]
 
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
 use super::{Card, Density, Given, Mat9, SmallStrain, constants, stiffness};
@@ -97,12 +97,7 @@ impl Isotropic for CoRotational {
 
     fn derivatives(c: &[f64], at: &Invariants) -> Derivatives {
         let [lambda, mu] = constants(c);
-        Derivatives {
-            I: mu,
-            s: lambda * (at.s - 3.0) - 2.0 * mu,
-            ss: lambda,
-            ..Default::default()
-        }
+        Derivatives { I: mu, s: lambda * (at.s - 3.0) - 2.0 * mu, ss: lambda, ..Default::default() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Fixed co-rotated: ψ = μ‖F − R‖² + ½λ(J − 1)², R the polar rotation of F.
 //!
 //! P = 2μ(F − R) + λ(J − 1) cof F. In the invariants of `isotropic`, ψ = μ(I − 2s + 3) + ½λ(J − 1)²:
-//! ψ_I = μ, ψ_s = −2μ, ψ_J = λ(J − 1), ψ_JJ = λ. Survives inversion and resists it. [stomakhin2012]
+//! ψ_I = μ, ψ_s = −2μ, ψ_J = λ(J − 1), ψ_JJ = λ. Survives inversion and resists it. \[stomakhin2012\]
 
 use super::from_rest::FromRest;
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
@@ -57,12 +57,6 @@ impl Isotropic for FixedCorotated {
 
     fn derivatives(c: &[f64], at: &Invariants) -> Derivatives {
         let [lambda, mu] = constants(c);
-        Derivatives {
-            I: mu,
-            s: -2.0 * mu,
-            J: lambda * (at.J - 1.0),
-            JJ: lambda,
-            ..Default::default()
-        }
+        Derivatives { I: mu, s: -2.0 * mu, J: lambda * (at.J - 1.0), JJ: lambda, ..Default::default() }
     }
 }

@@ -32,11 +32,7 @@ impl<T: Real> FromRest<T> {
         let near = J - T::new(0.5); // below, J itself has the digits, and J + 1 may vanish
         let inv = T::one() / (J + T::one());
         let x = T::select_positive(near, (e1 + e1 + higher) * inv, J - T::one());
-        let t = T::select_positive(
-            near,
-            ((x * e1) - higher).scale(2.0) * inv,
-            (e1 - x).scale(2.0),
-        );
+        let t = T::select_positive(near, ((x * e1) - higher).scale(2.0) * inv, (e1 - x).scale(2.0));
         Self { J, x, t, e2 }
     }
 }
@@ -51,7 +47,7 @@ pub fn green_strain<T: Real>(F: &Mat3<T>) -> Mat3<T> {
 /// ψ where det F = J > 0 and ψ is finite, +∞ elsewhere.
 #[inline(always)]
 pub fn infinite_unless_positive<T: Real>(J: T, energy: T) -> T {
-    // ψ − ψ is 0 for a finite ψ and NaN otherwise, which is not positive.
-    let feasible = J + (energy - energy);
+    // 0·ψ is 0 for a finite ψ and NaN otherwise, which is not positive.
+    let feasible = J + energy.scale(0.0);
     T::select_positive(feasible, energy, T::new(f64::INFINITY))
 }

@@ -87,11 +87,8 @@ impl Given {
             return Ok(());
         };
         let names: Vec<_> = card.parameters.iter().map(|p| p.name).collect();
-        let takes = if names.is_empty() {
-            "no constants but the moduli".to_owned()
-        } else {
-            names.join(", ")
-        };
+        let takes =
+            if names.is_empty() { "no constants but the moduli".to_owned() } else { names.join(", ") };
         Err(format!(
             "material {} does not know the constant {name}; remove it (the model takes {takes})",
             card.name

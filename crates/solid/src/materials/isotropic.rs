@@ -4,9 +4,9 @@
 //!
 //! Exact: ∂P/∂F = Σ ψ_ab ∂a⊗∂b + Σ ψ_a ∂²a, with ∂I = 2F, ∂Q = 4FC, ∂J = cof F, ∂s = R and
 //!   ∂²I = 2·1,  ∂²Q_{ij,kl} = 4(δ_ik C_lj + F_il F_kj + (FFᵀ)_ik δ_jl),  ∂²J_{ij,kl} = ε_ikm ε_jln F_mn,
-//!   ∂²s : dF = dR = R[ω]×,  (tr(S) I − S) ω = axial(RᵀdF).
+//!   ∂²s : dF = dR = R\[ω\]×,  (tr(S) I − S) ω = axial(RᵀdF).
 //!
-//! Eigensystem [smith2019]: with F = U Σ Vᵀ, the nine eigenmatrices are, for each pair (i, j) with the
+//! Eigensystem \[smith2019\]: with F = U Σ Vᵀ, the nine eigenmatrices are, for each pair (i, j) with the
 //! third index k,
 //!   twist  U(e_i e_jᵀ − e_j e_iᵀ)Vᵀ/√2   λ = (ψ_i+ψ_j)/(σ_i+σ_j) = 2ψ_I + 4(σ_i²−σ_iσ_j+σ_j²)ψ_Q + σ_kψ_J + 2ψ_s/(σ_i+σ_j)
 //!   flip   U(e_i e_jᵀ + e_j e_iᵀ)Vᵀ/√2   λ = (ψ_i−ψ_j)/(σ_i−σ_j) = 2ψ_I + 4(σ_i²+σ_iσ_j+σ_j²)ψ_Q − σ_kψ_J
@@ -58,17 +58,8 @@ pub trait Isotropic: Density {
 pub fn hessian<D: Isotropic>(c: &[f64], F: &Mat3) -> Mat9 {
     let C = F.transpose_mul(F);
     let (gQ, gJ) = ((*F * C).scale(4.0), F.cofactor());
-    let R = if D::ROTATION {
-        f64::rotation(F)
-    } else {
-        Mat3::zero()
-    };
-    let at = Invariants {
-        I: C.trace(),
-        Q: C.dot(&C),
-        J: F.det(),
-        s: R.dot(F),
-    };
+    let R = if D::ROTATION { f64::rotation(F) } else { Mat3::zero() };
+    let at = Invariants { I: C.trace(), Q: C.dot(&C), J: F.det(), s: R.dot(F) };
     let d = D::derivatives(c, &at);
 
     let [f, q, j, r] = [F.scale(2.0), gQ, gJ, R].map(|m| flat(&m));
@@ -130,11 +121,7 @@ fn scaling(d: &Derivatives, sigma: Vec3) -> Mat3 {
     let gQ = sigma.map(|x| 4.0 * x * x * x);
     let gJ = [0, 1, 2].map(|i| sigma[(i + 1) % 3] * sigma[(i + 2) % 3]);
     Mat3::from_fn(|i, j| {
-        let own = if i == j {
-            2.0 * d.I + 12.0 * sigma[i] * sigma[i] * d.Q
-        } else {
-            sigma[3 - i - j] * d.J
-        };
+        let own = if i == j { 2.0 * d.I + 12.0 * sigma[i] * sigma[i] * d.Q } else { sigma[3 - i - j] * d.J };
         own + d.II * gI[i] * gI[j]
             + d.IJ * (gI[i] * gJ[j] + gJ[i] * gI[j])
             + d.QJ * (gQ[i] * gJ[j] + gJ[i] * gQ[j])

@@ -3,7 +3,7 @@
 //! P = C : ε, ∂P/∂F = C on symmetric parts: constant and, for a positive definite C, positive
 //! semidefinite with the three rotations as null space, so that nothing is ever projected. Not frame
 //! indifferent: only for small rotations. Isotropic (λ, μ) by default, or any 21 constants, which
-//! numerical coarsening returns. [gurtin1981]
+//! numerical coarsening returns. \[gurtin1981\]
 
 use super::{Card, Density, Given, Mat9, SmallStrain, stiffness};
 use crate::math::{Mat3, Real};

@@ -98,8 +98,7 @@ impl Density for MooneyRivlin {
         let c = J.cbrt();
         let alpha = a / (c * c);
         let beta = b / (c * c * c * c);
-        let along =
-            kappa * (J - T::one()) - ((alpha * I + (beta + beta) * i2) / J).scale(2.0 / 3.0);
+        let along = kappa * (J - T::one()) - ((alpha * I + (beta + beta) * i2) / J).scale(2.0 / 3.0);
         let by_F = alpha + beta * I;
         F.scale(by_F + by_F) - (*F * C).scale(beta + beta) + cof.scale(along)
     }

@@ -3,7 +3,7 @@
 //! P = 2a J^{−2/3}(F − ⅓ tr C F⁻ᵀ) + κ(J − 1) cof F. In the invariants of `isotropic`:
 //! ψ_I = aJ^{−2/3}, ψ_J = −⅔aI J^{−5/3} + κ(J−1), ψ_IJ = −⅔aJ^{−5/3}, ψ_JJ = (10/9)aI J^{−8/3} + κ.
 //! With J = c³, y = c − 1 and x, t of `from_rest`, tr C − 3c² = t + y²(3 + 2y), which is how ψ is summed.
-//! [kharevych2010]
+//! \[kharevych2010\]
 
 use super::from_rest::{FromRest, infinite_unless_positive};
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};

@@ -2,7 +2,7 @@
 //!
 //! P = μ(F − F⁻ᵀ) + λ ln J F⁻ᵀ. In the invariants of `isotropic`, ψ_I = ½μ, ψ_J = (λ ln J − μ)/J,
 //! ψ_JJ = (λ(1 − ln J) + μ)/J². What FEniCS, PolyFEM and Bonet–Wood call neo-Hookean. ψ is summed as
-//! ½μ[t + 2(x − ln J)] + ½λ ln²J with x, t of `from_rest`. [bonet2008]
+//! ½μ[t + 2(x − ln J)] + ½λ ln²J with x, t of `from_rest`. \[bonet2008\]
 
 use super::from_rest::{FromRest, infinite_unless_positive};
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};

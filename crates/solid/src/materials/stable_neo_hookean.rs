@@ -6,7 +6,7 @@
 //!   μ̂ = (4/3)μ,  λ̂ = λ + (5/6)μ > 0 for every admissible (E, ν).
 //! P = μ̂ I/(I+1) F + (λ̂(J−1) − ¾μ̂) cof F: polynomial but for I + 1 ≥ 1, so it survives any F. In the
 //! invariants of `isotropic`, ψ_I = ½μ̂ I/(I+1), ψ_II = ½μ̂/(I+1)², ψ_J = λ̂(J−1) − ¾μ̂, ψ_JJ = λ̂.
-//! ψ is summed as ½μ̂[¾t + (z − ln(1+z))] + ½λ̂x², z = (I−3)/4, with x, t of `from_rest`. [smith2018]
+//! ψ is summed as ½μ̂[¾t + (z − ln(1+z))] + ½λ̂x², z = (I−3)/4, with x, t of `from_rest`. \[smith2018\]
 
 use super::from_rest::FromRest;
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
@@ -31,10 +31,7 @@ impl Density for StableNeoHookean {
     };
 
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
-        Ok(vec![
-            given.lambda + 5.0 / 6.0 * given.mu,
-            4.0 / 3.0 * given.mu,
-        ])
+        Ok(vec![given.lambda + 5.0 / 6.0 * given.mu, 4.0 / 3.0 * given.mu])
     }
 
     #[inline(always)]

@@ -20,9 +20,7 @@ macro_rules! parameters {
 parameters!("C11" "C12" "C13" "C14" "C15" "C16" "C22" "C23" "C24" "C25" "C26"
             "C33" "C34" "C35" "C36" "C44" "C45" "C46" "C55" "C56" "C66");
 
-const ORTHOTROPIC: [&str; 9] = [
-    "C11", "C12", "C13", "C22", "C23", "C33", "C44", "C55", "C66",
-];
+const ORTHOTROPIC: [&str; 9] = ["C11", "C12", "C13", "C22", "C23", "C33", "C44", "C55", "C66"];
 
 /// (row, column) of the six Voigt components.
 const VOIGT: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)];
@@ -38,10 +36,7 @@ pub(super) fn constants(given: &Given) -> Result<Vec<f64>, String> {
             ORTHOTROPIC.join(", ")
         ));
     }
-    let c: Vec<f64> = PARAMETERS
-        .iter()
-        .map(|p| given.get(p.name).unwrap_or(0.0))
-        .collect();
+    let c: Vec<f64> = PARAMETERS.iter().map(|p| given.get(p.name).unwrap_or(0.0)).collect();
     if let Some(p) = c.iter().position(|x| !x.is_finite()) {
         return Err(format!("{} must be a finite number", PARAMETERS[p].name));
     }
@@ -78,13 +73,7 @@ pub(super) fn apply<T: Real>(c: &[T], e: &Mat3<T>) -> Mat3<T> {
         return e.scale(mu + mu) + Mat3::diagonal([p, p, p]);
     }
     let c: &[T; 21] = c.first_chunk().expect("2 or 21 constants");
-    let v = VOIGT.map(|(i, j)| {
-        if i == j {
-            e[(i, j)]
-        } else {
-            e[(i, j)] + e[(j, i)]
-        }
-    });
+    let v = VOIGT.map(|(i, j)| if i == j { e[(i, j)] } else { e[(i, j)] + e[(j, i)] });
     let mut out = Mat3::zero();
     for (n, (i, j)) in VOIGT.into_iter().enumerate() {
         let mut sum = c[packed(n, 0)] * v[0];

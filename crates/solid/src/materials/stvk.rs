@@ -2,7 +2,7 @@
 //!
 //! P = F(2μE + λ tr(E) I). In the invariants of `isotropic`, ψ = ¼μ(Q − 2I + 3) + ⅛λ(I − 3)².
 //! Softens in compression and passes through inversion
-//! without resistance (ψ is even in each σ): for moderate compression only. [bonet2008]
+//! without resistance (ψ is even in each σ): for moderate compression only. \[bonet2008\]
 
 use super::from_rest::green_strain;
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};

@@ -2,7 +2,7 @@ use super::{Mat3, Real, rotation};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// A complex number, for complex-step derivatives: f'(x) = Im f(x + iε)/ε with no subtraction and
-/// so to round-off, where f is analytic [squire1998].
+/// so to round-off, where f is analytic \[squire1998\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Complex {
     /// Real part: the value.
@@ -24,33 +24,18 @@ macro_rules! operator {
     };
 }
 
-operator!(Add, add, |a, b| Complex {
-    re: a.re + b.re,
-    im: a.im + b.im
-});
-operator!(Sub, sub, |a, b| Complex {
-    re: a.re - b.re,
-    im: a.im - b.im
-});
-operator!(Mul, mul, |a, b| Complex {
-    re: a.re * b.re - a.im * b.im,
-    im: a.re * b.im + a.im * b.re
-});
+operator!(Add, add, |a, b| Complex { re: a.re + b.re, im: a.im + b.im });
+operator!(Sub, sub, |a, b| Complex { re: a.re - b.re, im: a.im - b.im });
+operator!(Mul, mul, |a, b| Complex { re: a.re * b.re - a.im * b.im, im: a.re * b.im + a.im * b.re });
 operator!(Div, div, |a, b| {
     let n = b.re * b.re + b.im * b.im;
-    Complex {
-        re: (a.re * b.re + a.im * b.im) / n,
-        im: (a.im * b.re - a.re * b.im) / n,
-    }
+    Complex { re: (a.re * b.re + a.im * b.im) / n, im: (a.im * b.re - a.re * b.im) / n }
 });
 
 impl Neg for Complex {
     type Output = Self;
     fn neg(self) -> Self {
-        Self {
-            re: -self.re,
-            im: -self.im,
-        }
+        Self { re: -self.re, im: -self.im }
     }
 }
 
@@ -70,10 +55,7 @@ impl Complex {
     /// An analytic function given by its value and derivative at the real part; exact to the first
     /// order in the imaginary part, which is all that a complex step reads.
     fn lift(self, value: f64, derivative: f64) -> Self {
-        Self {
-            re: value,
-            im: derivative * self.im,
-        }
+        Self { re: value, im: derivative * self.im }
     }
 }
 

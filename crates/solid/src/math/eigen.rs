@@ -24,7 +24,8 @@ pub fn eigen_symmetric<const N: usize>(a: &Square<N>) -> ([f64; N], Square<N>) {
             }
         }
         // Below the square of the round-off that the rotations themselves leave behind.
-        if !(off > 1e-36 * total) {
+        let converged = off <= 1e-36 * total;
+        if converged || off.is_nan() {
             break;
         }
         for p in 0..N {
@@ -40,14 +41,14 @@ pub fn eigen_symmetric<const N: usize>(a: &Square<N>) -> ([f64; N], Square<N>) {
     (lambda, e)
 }
 
-/// The rotation in the plane (p, q) that makes m[p][q] vanish.
+/// The rotation in the plane (p, q) that makes entry (p, q) of m vanish.
 fn rotate<const N: usize>(m: &mut Square<N>, e: &mut Square<N>, p: usize, q: usize) {
     if m[p][q] == 0.0 {
         return;
     }
     let theta = (m[q][q] - m[p][p]) / (2.0 * m[p][q]);
-    let t = if theta < 0.0 { -1.0 } else { 1.0 } / (theta.abs() + theta.hypot(1.0));
-    let c = 1.0 / t.hypot(1.0);
+    let t = if theta < 0.0 { -1.0 } else { 1.0 } / (theta.abs() + (1.0 + theta * theta).sqrt());
+    let c = 1.0 / (1.0 + t * t).sqrt();
     let s = t * c;
     let shift = t * m[p][q];
     m[p][p] -= shift;
@@ -102,9 +103,7 @@ mod tests {
         let mut a = [[0.0; N]; N];
         for i in 0..N {
             for j in 0..=i {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 a[i][j] = (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
                 a[j][i] = a[i][j];
             }

@@ -16,24 +16,32 @@ const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
 
 /// Chebyshev fit of (2 artanh(s) − 2s)/s³ in z = s² on [0, 0.1716²], error 3e-16.
 const ARTANH: [f64; 7] = [
-    0.666_666_666_666_666_969_29,
-    0.399_999_999_998_993_106_81,
-    0.285_714_286_260_633_803_64,
-    0.222_222_111_204_492_984_86,
-    0.181_828_901_703_139_702_14,
-    0.153_316_868_686_384_282_53,
-    0.146_168_789_190_298_207_54,
+    0.666_666_666_666_667,
+    0.399_999_999_998_993_1,
+    0.285_714_286_260_633_8,
+    0.222_222_111_204_492_98,
+    0.181_828_901_703_139_7,
+    0.153_316_868_686_384_28,
+    0.146_168_789_190_298_22,
 ];
+
+/// `if condition { a } else { b }` by masks: an `if` over loaded numbers may become a choice of
+/// addresses, and with it scalar code.
+#[inline(always)]
+pub(super) fn choose(condition: bool, a: f64, b: f64) -> f64 {
+    let mask = u64::from(condition).wrapping_neg();
+    f64::from_bits((a.to_bits() & mask) | (b.to_bits() & !mask))
+}
 
 /// u = 2ᵏ m with m ∈ [√½, √2), for a positive finite u.
 #[inline(always)]
 fn split(u: f64) -> (f64, f64) {
     let subnormal = u < f64::MIN_POSITIVE;
-    let bits = (if subnormal { u * SCALE_UP } else { u }).to_bits();
+    let bits = choose(subnormal, u * SCALE_UP, u).to_bits();
     let biased = bits.wrapping_add(ONE - SQRT_HALF) >> EXPONENT; // k + 1023
     let m = f64::from_bits(bits.wrapping_sub(biased << EXPONENT).wrapping_add(ONE));
     let k = f64::from_bits(biased | TWO_52) - (f64::from_bits(TWO_52) + 1023.0);
-    (if subnormal { k - 54.0 } else { k }, m)
+    (choose(subnormal, k - 54.0, k), m)
 }
 
 /// f − ln(1 + f) for 1 + f ∈ [√½, √2), to full relative accuracy also as f → 0:
@@ -55,17 +63,9 @@ pub(super) fn ln(u: f64) -> f64 {
     let (k, m) = split(u);
     let f = m - 1.0;
     let value = k * LN2_HI + (f - (gap(f) - k * LN2_LO));
-    let positive = if u > 0.0 { u } else { f64::NAN }; // ln ∞ = ∞
-    let special = if u == 0.0 {
-        f64::NEG_INFINITY
-    } else {
-        positive
-    };
-    if (u > 0.0) & (u < f64::INFINITY) {
-        value
-    } else {
-        special
-    }
+    let positive = choose(u > 0.0, u, f64::NAN); // ln ∞ = ∞
+    let special = choose(u == 0.0, f64::NEG_INFINITY, positive);
+    choose((u > 0.0) & (u < f64::INFINITY), value, special)
 }
 
 /// x − ln u where u = 1 + x. The caller knows both x and u to full accuracy: x serves near u = 1,
@@ -74,16 +74,12 @@ pub(super) fn ln(u: f64) -> f64 {
 pub(super) fn excess_over_ln(x: f64, u: f64) -> f64 {
     let (k, m) = split(u);
     let near = k == 0.0;
-    let f = if near { x } else { m - 1.0 };
+    let f = choose(near, x, m - 1.0);
     let g = gap(f);
     let far = x - (k * LN2_HI + (f - (g - k * LN2_LO)));
-    let zero = if u == 0.0 { f64::INFINITY } else { f64::NAN };
-    let value = if near { g } else { far };
-    if (u > 0.0) & (u < f64::INFINITY) {
-        value
-    } else {
-        zero
-    }
+    let zero = choose(u == 0.0, f64::INFINITY, f64::NAN);
+    let value = choose(near, g, far);
+    choose((u > 0.0) & (u < f64::INFINITY), value, zero)
 }
 
 /// Real cube root.
@@ -100,10 +96,10 @@ pub(super) fn cbrt(x: f64) -> f64 {
     let magnitude = x.abs();
     let small = magnitude < f64::MIN_POSITIVE;
     let large = magnitude > 1e300; // where t³ could overflow
-    let factor = if small { SCALE_UP } else { 1.0 };
-    let factor = if large { 1.0 / SCALE_UP } else { factor };
-    let unscale = if small { 1.0 / 262_144.0 } else { 1.0 }; // 2⁻¹⁸ = ∛2⁻⁵⁴
-    let unscale = if large { 262_144.0 } else { unscale };
+    let factor = choose(small, SCALE_UP, 1.0);
+    let factor = choose(large, 1.0 / SCALE_UP, factor);
+    let unscale = choose(small, 1.0 / 262_144.0, 1.0); // 2⁻¹⁸ = ∛2⁻⁵⁴
+    let unscale = choose(large, 262_144.0, unscale);
     let a = magnitude * factor;
     let third = ((a.to_bits() >> 32) * THIRD) >> 33;
     let mut y = f64::from_bits(GUESS.wrapping_sub(third) << 32);
@@ -114,7 +110,7 @@ pub(super) fn cbrt(x: f64) -> f64 {
     let t = a * y * y;
     let root = t - (t * t * t - a) * (y * y * (1.0 / 3.0));
     let regular = (magnitude > 0.0) & (magnitude < f64::INFINITY);
-    let value = if regular { root * unscale } else { magnitude };
+    let value = choose(regular, root * unscale, magnitude);
     value.copysign(x)
 }
 
@@ -131,9 +127,7 @@ mod tests {
     fn numbers() -> impl Iterator<Item = f64> {
         let mut state = 1u64;
         (0..400_000).map(move |i| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let fraction = (state >> 11) as f64 / (1u64 << 53) as f64;
             match i % 3 {
                 0 => f64::from_bits((state >> 1) % 0x7FF0_0000_0000_0000),

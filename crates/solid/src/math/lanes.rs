@@ -94,7 +94,7 @@ impl Real for Lanes {
     fn select_positive(condition: Self, a: Self, b: Self) -> Self {
         let mut out = b.0;
         for l in 0..LANES {
-            out[l] = if condition.0[l] > 0.0 { a.0[l] } else { b.0[l] };
+            out[l] = elementary::choose(condition.0[l] > 0.0, a.0[l], b.0[l]);
         }
         Self(out)
     }
@@ -102,7 +102,8 @@ impl Real for Lanes {
     fn rotation(f: &Mat3<Self>) -> Mat3<Self> {
         let (mut r, trust) = rotation::polar(f, rotation::ITERATIONS);
         for l in 0..LANES {
-            if !(trust.0[l] > 0.0) {
+            let trusted = trust.0[l] > 0.0;
+            if !trusted {
                 let exact = rotation::by_svd(&f.lane(l));
                 for k in 0..9 {
                     r.0[k / 3][k % 3].0[l] = exact.0[k / 3][k % 3];

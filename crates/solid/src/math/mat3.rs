@@ -164,14 +164,14 @@ impl<T: Real> Mat3<T> {
         Self::from_fn(|i, j| c.0[j][i] * inv_det)
     }
 
-    /// [w]×, the matrix of the cross product: [w]× v = w × v.
+    /// \[w\]×, the matrix of the cross product: \[w\]× v = w × v.
     #[inline(always)]
     pub fn skew(w: Vec3<T>) -> Self {
         let o = T::zero();
         Self([[o, -w[2], w[1]], [w[2], o, -w[0]], [-w[1], w[0], o]])
     }
 
-    /// a with A − Aᵀ = [a]×; also the a with [w]× : A = w · a for every w.
+    /// a with A − Aᵀ = \[a\]×; also the a with \[w\]× : A = w · a for every w.
     #[inline(always)]
     pub fn axial(&self) -> Vec3<T> {
         let a = &self.0;

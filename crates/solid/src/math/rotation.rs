@@ -5,7 +5,7 @@
 //!   p(s) = s⁴ − 2I s² − 8J s + 2Q − I² = 0,
 //! whose four roots σ₀+σ₁+σ₂, σ₀−σ₁−σ₂, … are real; Newton's iteration from s = √(3I) ≥ s descends
 //! to it monotonically. R = ∂s/∂F by implicit differentiation:
-//!   R = [(s²+I) F + 2s cof F − 2 F FᵀF] / (s³ − Is − 2J)        [cf. lin2022]
+//!   R = [(s²+I) F + 2s cof F − 2 F FᵀF] / (s³ − Is − 2J)        \[cf. lin2022\]
 //! with the denominator 2(σ₀+σ₁)(σ₁+σ₂)(σ₂+σ₀). One step of orthogonalisation and one of Newton on
 //! the rotation group, ω = G⁻¹ axial(RᵀF) with G = tr(S) I − S, take out the round-off. All of it is
 //! straight-line arithmetic, for lanes, and analytic, for complex steps; it holds for det F ≤ 0 too.
@@ -34,8 +34,7 @@ pub(super) fn polar<T: Real>(F: &Mat3<T>, iterations: usize) -> (Mat3<T>, T) {
     }
     let denominator = (s * s - I) * s - J - J;
     let inv = T::one() / denominator;
-    let R = (F.scale((s * s + I) * inv) + F.cofactor().scale((s + s) * inv))
-        - (*F * C).scale(inv + inv);
+    let R = (F.scale((s * s + I) * inv) + F.cofactor().scale((s + s) * inv)) - (*F * C).scale(inv + inv);
 
     let defect = Mat3::identity() - R.transpose_mul(&R);
     let R = R + (R * defect).scale(T::new(0.5));
@@ -51,7 +50,7 @@ pub(super) fn polar<T: Real>(F: &Mat3<T>, iterations: usize) -> (Mat3<T>, T) {
     (R, trust)
 }
 
-/// The spin ω of the polar rotation, dR = R [ω]×, that goes with axial(RᵀdF) = a:
+/// The spin ω of the polar rotation, dR = R \[ω\]×, that goes with axial(RᵀdF) = a:
 /// (tr(S) I − S) ω = a. The matrix has the eigenvalues σᵢ+σⱼ; where their product vanishes so
 /// does the derivative's meaning, and it is held at 1e-24 to keep ω finite.
 #[inline(always)]
@@ -78,9 +77,7 @@ mod tests {
 
     fn random(state: &mut u64) -> Mat3 {
         Mat3::from_fn(|_, _| {
-            *state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (*state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
         })
     }
@@ -103,10 +100,7 @@ mod tests {
             trusted[near] += usize::from(polar(&F, ITERATIONS).1 > 0.0);
         }
         assert!(worst < 1e-14, "off by {worst}");
-        assert!(
-            trusted[1] > 9900 && trusted[0] > 6000,
-            "{trusted:?} of 10000"
-        );
+        assert!(trusted[1] > 9900 && trusted[0] > 6000, "{trusted:?} of 10000");
     }
 
     #[test]
@@ -131,11 +125,7 @@ mod tests {
         for n in 0..200 {
             let F: [Mat3; LANES] = std::array::from_fn(|l| {
                 let f = random(&mut state);
-                if (n + l) % 3 == 0 {
-                    Mat3::diagonal([f[(0, 0)], 1.0, 0.0])
-                } else {
-                    f
-                }
+                if (n + l) % 3 == 0 { Mat3::diagonal([f[(0, 0)], 1.0, 0.0]) } else { f }
             });
             let packed = Mat3::from_fn(|i, j| Lanes(std::array::from_fn(|l| F[l][(i, j)])));
             let R = Lanes::rotation(&packed);

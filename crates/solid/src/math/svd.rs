@@ -14,19 +14,15 @@ pub struct Svd {
 }
 
 impl Svd {
-    /// One-sided Jacobi [hestenes1958]: rotate pairs of columns of A = F V until they are
+    /// One-sided Jacobi \[hestenes1958\]: rotate pairs of columns of A = F V until they are
     /// orthogonal. Works on the columns themselves, never on FᵀF, so that small singular values
-    /// keep their digits [demmel1992]; U comes from the columns by Gram–Schmidt in order of
+    /// keep their digits \[demmel1992\]; U comes from the columns by Gram–Schmidt in order of
     /// length, which is defined for any rank. Same input, same bits.
     pub fn new(f: &Mat3) -> Self {
         let largest = f.0.iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
-        let scale = if largest > 0.0 && largest.is_finite() {
-            largest
-        } else {
-            1.0
-        };
+        let scale = if largest > 0.0 && largest.is_finite() { largest } else { 1.0 };
         let mut a = [0, 1, 2].map(|j| f.column(j).map(|x| x / scale));
-        let mut v = [0, 1, 2].map(|j| unit(j));
+        let mut v = [0, 1, 2].map(unit);
         for _sweep in 0..30 {
             let mut rotated = false;
             for (p, q) in [(0, 1), (0, 2), (1, 2)] {
@@ -74,8 +70,8 @@ fn orthogonalise(a: &mut [Vec3; 3], v: &mut [Vec3; 3], p: usize, q: usize) -> bo
         return false;
     }
     let zeta = (qq - pp) / (2.0 * pq);
-    let t = zeta.signum() / (zeta.abs() + zeta.hypot(1.0));
-    let c = 1.0 / t.hypot(1.0);
+    let t = zeta.signum() / (zeta.abs() + (1.0 + zeta * zeta).sqrt());
+    let c = 1.0 / (1.0 + t * t).sqrt();
     let s = c * t;
     for m in [a, v] {
         for i in 0..3 {
@@ -96,11 +92,7 @@ fn dot(a: Vec3, b: Vec3) -> f64 {
 }
 
 fn cross(a: Vec3, b: Vec3) -> Vec3 {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 /// a/‖a‖, or nothing where ‖a‖ is too small to have a direction.

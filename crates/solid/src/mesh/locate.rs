@@ -73,11 +73,7 @@ impl TetMesh {
         for tet in 0..self.tets.len() {
             let (barycentric, distance) = nearest_in_tet(point, self.corners(tet));
             if best.is_none_or(|b| distance < b.distance) {
-                best = Some(Location {
-                    tet,
-                    barycentric,
-                    distance,
-                });
+                best = Some(Location { tet, barycentric, distance });
             }
         }
         best
@@ -86,37 +82,21 @@ impl TetMesh {
     /// The place Σ bᵢ xᵢ that a location stands for, with the vertices at `positions`.
     pub fn place(&self, location: &Location, positions: &[[f64; 3]]) -> [f64; 3] {
         let tet = self.tets[location.tet];
-        (0..4).fold([0.0; 3], |p, k| {
-            add(
-                p,
-                scale(positions[tet[k] as usize], location.barycentric[k]),
-            )
-        })
+        (0..4).fold([0.0; 3], |p, k| add(p, scale(positions[tet[k] as usize], location.barycentric[k])))
     }
 
     /// Prepares for many calls of [`Locator::locate`].
     pub fn locator(&self) -> Locator<'_> {
         let [lo, hi] = self.bounds().unwrap_or_default();
         let size = sub(hi, lo);
-        let side = size
-            .iter()
-            .copied()
-            .fold(0.0, f64::max)
-            .max(f64::MIN_POSITIVE);
+        let side = size.iter().copied().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
         // About one grid cell per tet, as cubic as the box allows.
         let filled: f64 = size.iter().map(|s| (s / side).max(1e-3)).product();
         let mut per_side = (self.tets.len() as f64 / filled).cbrt().clamp(1.0, 512.0);
         loop {
             let cells = size.map(|s| ((s / side * per_side).ceil() as usize).clamp(1, 512));
             let cell = [0, 1, 2].map(|i| (size[i] / cells[i] as f64).max(f64::MIN_POSITIVE));
-            let mut grid = Locator {
-                mesh: self,
-                lo,
-                cell,
-                cells,
-                offsets: Vec::new(),
-                tets: Vec::new(),
-            };
+            let mut grid = Locator { mesh: self, lo, cell, cells, offsets: Vec::new(), tets: Vec::new() };
             if grid.fill() || per_side <= 1.0 {
                 return grid;
             }
@@ -144,10 +124,8 @@ impl Locator<'_> {
                 [self.cell_of(lo), self.cell_of(hi)]
             })
             .collect();
-        let entries: f64 = ranges
-            .iter()
-            .map(|[a, b]| (0..3).map(|i| (b[i] - a[i] + 1) as f64).product::<f64>())
-            .sum();
+        let entries: f64 =
+            ranges.iter().map(|[a, b]| (0..3).map(|i| (b[i] - a[i] + 1) as f64).product::<f64>()).sum();
         if entries > 40.0 * ranges.len() as f64 + 1000.0 && self.cells != [1, 1, 1] {
             return false;
         }
@@ -176,10 +154,8 @@ impl Locator<'_> {
         }
         let home = self.cell_of(point);
         let reach = self.cells.iter().copied().max().unwrap_or(1);
-        let thinnest = (0..3)
-            .filter(|&i| self.cells[i] > 1)
-            .map(|i| self.cell[i])
-            .fold(f64::INFINITY, f64::min);
+        let thinnest =
+            (0..3).filter(|&i| self.cells[i] > 1).map(|i| self.cell[i]).fold(f64::INFINITY, f64::min);
         let mut best: Option<Location> = None;
         for ring in 0..=reach {
             // What lies in this ring is at least ring − 1 cells away from the point (or from its
@@ -191,11 +167,7 @@ impl Locator<'_> {
             self.for_ring(home, ring, |tet| {
                 let (barycentric, distance) = nearest_in_tet(point, self.mesh.corners(tet));
                 if best.is_none_or(|b| (distance, tet) < (b.distance, b.tet)) {
-                    best = Some(Location {
-                        tet,
-                        barycentric,
-                        distance,
-                    });
+                    best = Some(Location { tet, barycentric, distance });
                 }
             });
         }
@@ -204,8 +176,7 @@ impl Locator<'_> {
 
     /// Visits the tets of all cells whose largest index difference from `home` is `ring`.
     fn for_ring(&self, home: [usize; 3], ring: usize, mut visit: impl FnMut(usize)) {
-        let range =
-            |i: usize| home[i].saturating_sub(ring)..=(home[i] + ring).min(self.cells[i] - 1);
+        let range = |i: usize| home[i].saturating_sub(ring)..=(home[i] + ring).min(self.cells[i] - 1);
         let on_ring = |i: usize, c: usize| c.abs_diff(home[i]) == ring;
         let mut cell = |i, j, k| {
             for &t in self.tets_in([i, j, k]) {
@@ -217,9 +188,7 @@ impl Locator<'_> {
                 if on_ring(1, j) || on_ring(2, k) {
                     range(0).for_each(|i| cell(i, j, k));
                 } else {
-                    range(0)
-                        .filter(|&i| on_ring(0, i))
-                        .for_each(|i| cell(i, j, k));
+                    range(0).filter(|&i| on_ring(0, i)).for_each(|i| cell(i, j, k));
                 }
             }
         }

@@ -10,7 +10,7 @@
 mod locate;
 mod order;
 mod quality;
-mod topology;
+pub(crate) mod topology;
 pub(crate) mod vector;
 
 pub use locate::{Location, Locator};
@@ -95,25 +95,14 @@ impl fmt::Display for MeshError {
             Self::NotFinite { vertex } => {
                 write!(f, "vertex {vertex}: a coordinate is not a finite number")
             }
-            Self::OutOfRange {
-                element,
-                vertex,
-                vertices,
-            } => write!(
+            Self::OutOfRange { element, vertex, vertices } => write!(
                 f,
                 "element {element} refers to vertex {vertex}, but there are {vertices} vertices (numbered from 0)"
             ),
             Self::Repeated { element, vertex } => {
-                write!(
-                    f,
-                    "element {element} names vertex {vertex} twice: it has no volume"
-                )
+                write!(f, "element {element} names vertex {vertex} twice: it has no volume")
             }
-            Self::Length {
-                name,
-                found,
-                expected,
-            } => {
+            Self::Length { name, found, expected } => {
                 write!(f, "{name} has {found} entries for {expected} tets")
             }
         }
@@ -126,20 +115,13 @@ fn check_arrays<const N: usize>(vertices: &[V3], elements: &[[u32; N]]) -> Resul
     if elements.is_empty() {
         return Err(MeshError::Empty);
     }
-    if let Some(vertex) = vertices
-        .iter()
-        .position(|p| p.iter().any(|x| !x.is_finite()))
-    {
+    if let Some(vertex) = vertices.iter().position(|p| p.iter().any(|x| !x.is_finite())) {
         return Err(MeshError::NotFinite { vertex });
     }
     for (element, e) in elements.iter().enumerate() {
         for (k, &vertex) in e.iter().enumerate() {
             if vertex as usize >= vertices.len() {
-                return Err(MeshError::OutOfRange {
-                    element,
-                    vertex,
-                    vertices: vertices.len(),
-                });
+                return Err(MeshError::OutOfRange { element, vertex, vertices: vertices.len() });
             }
             if e[..k].contains(&vertex) {
                 return Err(MeshError::Repeated { element, vertex });
@@ -153,12 +135,7 @@ impl TetMesh {
     /// A mesh of one region (tag 0) without named data.
     pub fn new(vertices: Vec<[f64; 3]>, tets: Vec<[u32; 4]>) -> Self {
         let tags = vec![0; tets.len()];
-        Self {
-            vertices,
-            tets,
-            tags,
-            ..Self::default()
-        }
+        Self { vertices, tets, tags, ..Self::default() }
     }
 
     /// Whether the arrays make sense: elements exist, coordinates are finite, numbers in range,
@@ -167,18 +144,11 @@ impl TetMesh {
     pub fn check(&self) -> Result<(), MeshError> {
         check_arrays(&self.vertices, &self.tets)?;
         let expected = self.tets.len();
-        let lengths = std::iter::once(("tags", self.tags.len())).chain(
-            self.cell_data
-                .iter()
-                .map(|(name, d)| (name.as_str(), d.len())),
-        );
+        let lengths = std::iter::once(("tags", self.tags.len()))
+            .chain(self.cell_data.iter().map(|(name, d)| (name.as_str(), d.len())));
         for (name, found) in lengths {
             if found != expected {
-                return Err(MeshError::Length {
-                    name: name.to_string(),
-                    found,
-                    expected,
-                });
+                return Err(MeshError::Length { name: name.to_string(), found, expected });
             }
         }
         Ok(())
@@ -191,9 +161,7 @@ impl TetMesh {
 
     /// Volume of each tet, m³; negative where it is flipped.
     pub fn signed_volumes(&self) -> Vec<f64> {
-        (0..self.tets.len())
-            .map(|t| vector::volume(self.corners(t)))
-            .collect()
+        (0..self.tets.len()).map(|t| vector::volume(self.corners(t))).collect()
     }
 
     /// Sum of the signed volumes, m³.
@@ -246,9 +214,7 @@ impl TriMesh {
 
     /// Area, m².
     pub fn area(&self) -> f64 {
-        (0..self.triangles.len())
-            .map(|t| 0.5 * vector::norm(vector::area_vector(self.corners(t))))
-            .sum()
+        (0..self.triangles.len()).map(|t| 0.5 * vector::norm(vector::area_vector(self.corners(t)))).sum()
     }
 
     /// Smallest and largest coordinates, m; `None` without vertices.

@@ -64,10 +64,7 @@ fn hilbert(mut x: [u32; 3]) -> u64 {
         q >>= 1;
     }
     let x = x.map(|c| c ^ t);
-    (0..BITS).rev().fold(0, |key, b| {
-        x.iter()
-            .fold(key, |key, c| (key << 1) | u64::from((c >> b) & 1))
-    })
+    (0..BITS).rev().fold(0, |key, b| x.iter().fold(key, |key, c| (key << 1) | u64::from((c >> b) & 1)))
 }
 
 impl TetMesh {
@@ -81,12 +78,7 @@ impl TetMesh {
             // A float-to-integer cast saturates, so that NaN and a box of no size give 0.
             hilbert([0, 1, 2].map(|i| ((p[i] - lo[i]) / side * cells) as u32))
         };
-        let mut order: Vec<(u64, u32)> = self
-            .vertices
-            .iter()
-            .zip(0..)
-            .map(|(p, v)| (key(p), v))
-            .collect();
+        let mut order: Vec<(u64, u32)> = self.vertices.iter().zip(0..).map(|(p, v)| (key(p), v)).collect();
         order.sort_unstable();
         let vertices: Vec<u32> = order.into_iter().map(|(_, v)| v).collect();
         let number = invert(&vertices);
@@ -103,14 +95,8 @@ impl TetMesh {
         order.sort_unstable();
         let tets: Vec<u32> = order.into_iter().map(|(_, t)| t).collect();
 
-        self.vertices = vertices
-            .iter()
-            .map(|&v| self.vertices[v as usize])
-            .collect();
-        self.tets = tets
-            .iter()
-            .map(|&t| self.tets[t as usize].map(|v| number[v as usize]))
-            .collect();
+        self.vertices = vertices.iter().map(|&v| self.vertices[v as usize]).collect();
+        self.tets = tets.iter().map(|&t| self.tets[t as usize].map(|v| number[v as usize])).collect();
         self.tags = tets.iter().map(|&t| self.tags[t as usize]).collect();
         for field in self.cell_data.values_mut() {
             *field = tets.iter().map(|&t| field[t as usize]).collect();

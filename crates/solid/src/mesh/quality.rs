@@ -100,11 +100,7 @@ fn element(tet: usize, corners: [V3; 4]) -> ElementQuality {
     let largest = areas.iter().copied().fold(0.0, f64::max);
     let total: f64 = areas.iter().sum();
     let per = |area: f64| {
-        if area > 0.0 {
-            3.0 * volume.abs() / area
-        } else {
-            0.0
-        }
+        if area > 0.0 { 3.0 * volume.abs() / area } else { 0.0 }
     };
     let edges = EDGES.map(|[i, j]| distance(corners[i], corners[j]));
     let [min, max] = dihedral_range(corners);
@@ -128,9 +124,7 @@ impl TetMesh {
 
     /// Shape of the whole mesh. Without tets, lengths and angles are 0.
     pub fn quality(&self) -> Quality {
-        let all: Vec<ElementQuality> = (0..self.tets.len())
-            .map(|t| self.element_quality(t))
-            .collect();
+        let all: Vec<ElementQuality> = (0..self.tets.len()).map(|t| self.element_quality(t)).collect();
         let min = |f: fn(&ElementQuality) -> f64| {
             let m = all.iter().map(f).fold(f64::INFINITY, f64::min);
             if all.is_empty() { 0.0 } else { m }
@@ -138,52 +132,28 @@ impl TetMesh {
         let max = |f: fn(&ElementQuality) -> f64| all.iter().map(f).fold(0.0, f64::max);
         let smallest_volume = min(|e| e.volume.abs());
         let mut order: Vec<usize> = (0..all.len()).collect();
-        order.sort_by(|&a, &b| {
-            all[a]
-                .min_dihedral
-                .total_cmp(&all[b].min_dihedral)
-                .then(a.cmp(&b))
-        });
+        order.sort_by(|&a, &b| all[a].min_dihedral.total_cmp(&all[b].min_dihedral).then(a.cmp(&b)));
         let edge_sum: f64 = (0..all.len())
             .map(|t| {
                 let x = self.corners(t);
-                EDGES
-                    .iter()
-                    .map(|&[i, j]| distance(x[i], x[j]))
-                    .sum::<f64>()
+                EDGES.iter().map(|&[i, j]| distance(x[i], x[j])).sum::<f64>()
             })
             .sum();
-        let Topology {
-            components,
-            unused_vertices,
-            ..
-        } = self.topology();
+        let Topology { components, unused_vertices, .. } = self.topology();
         Quality {
             vertices: self.vertices.len(),
             tets: all.len(),
             volume: all.iter().map(|e| e.volume).sum(),
-            volume_ratio: if all.is_empty() {
-                1.0
-            } else {
-                max(|e| e.volume.abs()) / smallest_volume
-            },
+            volume_ratio: if all.is_empty() { 1.0 } else { max(|e| e.volume.abs()) / smallest_volume },
             min_dihedral: min(|e| e.min_dihedral),
             max_dihedral: max(|e| e.max_dihedral),
             shortest_edge: min(|e| e.shortest_edge),
             longest_edge: max(|e| e.longest_edge),
-            mean_edge: if all.is_empty() {
-                0.0
-            } else {
-                edge_sum / (6 * all.len()) as f64
-            },
+            mean_edge: if all.is_empty() { 0.0 } else { edge_sum / (6 * all.len()) as f64 },
             smallest_height: min(|e| e.height),
             smallest_inradius: min(|e| e.inradius),
             worst: order.iter().take(WORST).map(|&t| all[t]).collect(),
-            flipped: all
-                .iter()
-                .filter(|e| e.volume < 0.0)
-                .map(|e| e.tet)
-                .collect(),
+            flipped: all.iter().filter(|e| e.volume < 0.0).map(|e| e.tet).collect(),
             degenerate: all
                 .iter()
                 .filter(|e| e.volume.is_nan() || e.volume.abs() <= FLAT * e.longest_edge.powi(3))

@@ -99,9 +99,7 @@ fn sorted_faces(tets: &[[u32; 4]]) -> Vec<([u32; 3], u32)> {
     let mut faces: Vec<([u32; 3], u32)> = tets
         .iter()
         .enumerate()
-        .flat_map(|(t, tet)| {
-            (0..4).map(move |f| (sorted(FACES[f].map(|k| tet[k])), (4 * t + f) as u32))
-        })
+        .flat_map(|(t, tet)| (0..4).map(move |f| (sorted(FACES[f].map(|k| tet[k])), (4 * t + f) as u32)))
         .collect();
     faces.sort_unstable();
     faces
@@ -147,18 +145,12 @@ impl TetMesh {
             .map(|group| group[0].1 as usize)
             .collect();
         owners.sort_unstable();
-        let triangles: Vec<[u32; 3]> = owners
-            .iter()
-            .map(|&o| FACES[o % 4].map(|k| self.tets[o / 4][k]))
-            .collect();
+        let triangles: Vec<[u32; 3]> =
+            owners.iter().map(|&o| FACES[o % 4].map(|k| self.tets[o / 4][k])).collect();
         let mut vertices = triangles.as_flattened().to_vec();
         vertices.sort_unstable();
         vertices.dedup();
-        Surface {
-            triangles,
-            tets: owners.iter().map(|&o| (o / 4) as u32).collect(),
-            vertices,
-        }
+        Surface { triangles, tets: owners.iter().map(|&o| (o / 4) as u32).collect(), vertices }
     }
 
     /// Which vertices share an edge.
@@ -166,26 +158,18 @@ impl TetMesh {
         let mut pairs: Vec<(u32, u32)> = self
             .tets
             .iter()
-            .flat_map(|t| {
-                EDGES
-                    .iter()
-                    .flat_map(|&[i, j]| [(t[i], t[j]), (t[j], t[i])])
-            })
+            .flat_map(|t| EDGES.iter().flat_map(|&[i, j]| [(t[i], t[j]), (t[j], t[i])]))
             .collect();
         pairs.sort_unstable();
         pairs.dedup();
         let (offsets, neighbours) = compress(self.vertices.len(), &pairs);
-        VertexGraph {
-            offsets,
-            neighbours,
-        }
+        VertexGraph { offsets, neighbours }
     }
 
     /// The tets around each vertex, ascending: offsets and tet numbers in compressed rows.
     pub fn vertex_tets(&self) -> (Vec<usize>, Vec<u32>) {
-        let pairs: Vec<(u32, u32)> = (0..self.tets.len())
-            .flat_map(|t| self.tets[t].map(|v| (v, t as u32)))
-            .collect();
+        let pairs: Vec<(u32, u32)> =
+            (0..self.tets.len()).flat_map(|t| self.tets[t].map(|v| (v, t as u32))).collect();
         compress(self.vertices.len(), &pairs)
     }
 
@@ -249,9 +233,7 @@ impl TetMesh {
         for &v in self.tets.as_flattened() {
             used[v as usize] = true;
         }
-        let unused_vertices: Vec<u32> = (0..used.len() as u32)
-            .filter(|&v| !used[v as usize])
-            .collect();
+        let unused_vertices: Vec<u32> = (0..used.len() as u32).filter(|&v| !used[v as usize]).collect();
         let vertices = used.len() - unused_vertices.len();
         let edges = self.vertex_graph().edges();
         let tets = self.tets.len();
@@ -275,10 +257,7 @@ impl TetMesh {
 impl Surface {
     /// Area of each triangle, m².
     pub fn face_areas(&self, positions: &[[f64; 3]]) -> Vec<f64> {
-        self.triangles
-            .iter()
-            .map(|t| 0.5 * norm(area_vector(t.map(|v| positions[v as usize]))))
-            .collect()
+        self.triangles.iter().map(|t| 0.5 * norm(area_vector(t.map(|v| positions[v as usize])))).collect()
     }
 
     /// Area that each vertex of the mesh stands for, m²: a third of every triangle around it, 0
@@ -301,16 +280,8 @@ impl Surface {
             number[v as usize] = i as u32;
         }
         TriMesh {
-            vertices: self
-                .vertices
-                .iter()
-                .map(|&v| positions[v as usize])
-                .collect(),
-            triangles: self
-                .triangles
-                .iter()
-                .map(|t| t.map(|v| number[v as usize]))
-                .collect(),
+            vertices: self.vertices.iter().map(|&v| positions[v as usize]).collect(),
+            triangles: self.triangles.iter().map(|t| t.map(|v| number[v as usize])).collect(),
         }
     }
 }

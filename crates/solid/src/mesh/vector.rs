@@ -24,11 +24,7 @@ pub(crate) fn dot(a: V3, b: V3) -> f64 {
 }
 
 pub(crate) fn cross(a: V3, b: V3) -> V3 {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 pub(crate) fn norm(a: V3) -> f64 {
@@ -96,9 +92,6 @@ pub(crate) fn bounds(points: impl IntoIterator<Item = V3>) -> Option<[V3; 2]> {
     let mut points = points.into_iter();
     let first = points.next()?;
     Some(points.fold([first, first], |[lo, hi], p| {
-        [
-            [0, 1, 2].map(|i| f64::min(lo[i], p[i])),
-            [0, 1, 2].map(|i| f64::max(hi[i], p[i])),
-        ]
+        [[0, 1, 2].map(|i| f64::min(lo[i], p[i])), [0, 1, 2].map(|i| f64::max(hi[i], p[i]))]
     }))
 }

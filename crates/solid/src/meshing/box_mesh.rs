@@ -8,14 +8,7 @@ use super::{MOST_TETS, MeshingError, fail, positive};
 use crate::mesh::TetMesh;
 
 /// Orders in which the axes are walked, even permutations first.
-const WALKS: [[usize; 3]; 6] = [
-    [0, 1, 2],
-    [1, 2, 0],
-    [2, 0, 1],
-    [0, 2, 1],
-    [1, 0, 2],
-    [2, 1, 0],
-];
+const WALKS: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [1, 0, 2], [2, 1, 0]];
 
 /// A box with one corner at the origin, edges `size` (m) along the axes, cut into `cells` per axis
 /// and six tets per cell.
@@ -30,16 +23,10 @@ pub fn box_mesh(size: [f64; 3], cells: [usize; 3]) -> Result<TetMesh, MeshingErr
         positive(&format!("box size along {axis}"), s)?;
     }
     if let Some(axis) = cells.iter().position(|&n| n == 0) {
-        return fail(format!(
-            "box has no cells along {}: give at least 1",
-            ["x", "y", "z"][axis]
-        ));
+        return fail(format!("box has no cells along {}: give at least 1", ["x", "y", "z"][axis]));
     }
     let [nx, ny, nz] = cells;
-    let tets = nx
-        .checked_mul(ny)
-        .and_then(|n| n.checked_mul(nz))
-        .and_then(|n| n.checked_mul(6));
+    let tets = nx.checked_mul(ny).and_then(|n| n.checked_mul(nz)).and_then(|n| n.checked_mul(6));
     if tets.is_none_or(|t| t > MOST_TETS) {
         return fail(format!(
             "box of {nx} × {ny} × {nz} cells has more than {MOST_TETS} tets (6 per cell): use fewer cells"

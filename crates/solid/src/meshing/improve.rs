@@ -36,6 +36,15 @@ pub(crate) fn shape_of(x: [V3; 4]) -> f64 {
     1.0 - worst
 }
 
+/// Smoothing weighs a tet of height h in a lattice of edge a like one of shape HEIGHT·h/a: small tets
+/// of good shape still cost time steps. A height of a/5 then counts as much as an angle of 30°.
+const HEIGHT: f64 = 0.67;
+
+fn smallest_height(x: [V3; 4]) -> f64 {
+    let largest = FACES.map(|f| norm(area_vector(f.map(|k| x[k])))).into_iter().fold(0.0, f64::max);
+    dot(sub(x[1], x[0]), cross(sub(x[2], x[0]), sub(x[3], x[0]))) / largest
+}
+
 struct Improver<'a> {
     mesh: &'a mut TetMesh,
     shape: &'a dyn Solid,
@@ -50,21 +59,26 @@ struct Improver<'a> {
     surface_edges: Vec<[u32; 2]>,
 }
 
-/// Pulls the boundary onto `shape` and its sharp edges, and smooths `passes` times.
+/// Pulls the boundary onto `shape` and its sharp edges, and smooths `passes` times. `hold` says what
+/// holds the vertices, if that is known from before; the return value says it after.
 pub(crate) fn improve(
     mesh: &mut TetMesh,
     shape: &dyn Solid,
     edge: f64,
     sharp_angle: f64,
     passes: usize,
-) {
-    if passes == 0 || mesh.tets.is_empty() {
-        return;
-    }
+    hold: Option<Vec<Hold>>,
+) -> Vec<Hold> {
     let surface = mesh.surface();
-    let mut hold = vec![Hold::Free; mesh.vertices.len()];
-    for &v in &surface.vertices {
-        hold[v as usize] = Hold::Face;
+    let hold = hold.unwrap_or_else(|| {
+        let mut hold = vec![Hold::Free; mesh.vertices.len()];
+        for &v in &surface.vertices {
+            hold[v as usize] = Hold::Face;
+        }
+        hold
+    });
+    if passes == 0 {
+        return hold;
     }
     let mut surface_edges: Vec<[u32; 2]> = surface
         .triangles
@@ -76,23 +90,14 @@ pub(crate) fn improve(
     let (offsets, around) = mesh.vertex_tets();
     let graph = mesh.vertex_graph();
     let sharp = sharp_angle.to_radians().cos();
-    let mut i = Improver {
-        mesh,
-        shape,
-        edge,
-        sharp,
-        hold,
-        graph,
-        offsets,
-        around,
-        surface_edges,
-    };
+    let mut i = Improver { mesh, shape, edge, sharp, hold, graph, offsets, around, surface_edges };
     i.project();
     for _ in 0..passes {
         i.snap_to_corners();
         i.snap_to_edges();
         i.smooth();
     }
+    i.hold
 }
 
 impl Improver<'_> {
@@ -101,18 +106,12 @@ impl Improver<'_> {
     }
 
     /// The worst shape around vertex v if it were at p; may return early with anything ≤ `enough`.
-    fn worst_at(&self, v: usize, p: V3, enough: f64) -> f64 {
+    fn worst_at(&self, v: usize, p: V3, enough: f64, measure: impl Fn([V3; 4]) -> f64) -> f64 {
         let mut worst = f64::INFINITY;
         for &t in &self.around[self.offsets[v]..self.offsets[v + 1]] {
             let tet = self.mesh.tets[t as usize];
-            let x = tet.map(|w| {
-                if w as usize == v {
-                    p
-                } else {
-                    self.mesh.vertices[w as usize]
-                }
-            });
-            worst = worst.min(shape_of(x));
+            let x = tet.map(|w| if w as usize == v { p } else { self.mesh.vertices[w as usize] });
+            worst = worst.min(measure(x));
             if worst <= enough {
                 break;
             }
@@ -122,9 +121,9 @@ impl Improver<'_> {
 
     /// Moves v to p unless that leaves a shape worse than both the guard and what is there now.
     fn try_move(&mut self, v: usize, p: V3) -> bool {
-        let now = self.worst_at(v, self.at(v), f64::NEG_INFINITY);
+        let now = self.worst_at(v, self.at(v), f64::NEG_INFINITY, shape_of);
         let limit = now.min(shape_with(GUARD));
-        let ok = self.worst_at(v, p, limit - 1e-12) >= limit;
+        let ok = self.worst_at(v, p, limit - 1e-12, shape_of) >= limit;
         if ok {
             self.mesh.vertices[v] = p;
         }
@@ -143,9 +142,7 @@ impl Improver<'_> {
                 continue;
             };
             if distance(p, q) > 1e-9 * self.edge {
-                let _ = [1.0, 0.75, 0.5, 0.25]
-                    .iter()
-                    .any(|&t| self.try_move(v, lerp(p, q, t)));
+                let _ = [1.0, 0.75, 0.5, 0.25].iter().any(|&t| self.try_move(v, lerp(p, q, t)));
             }
         }
     }
@@ -153,9 +150,7 @@ impl Improver<'_> {
     fn snap_to_corners(&mut self) {
         let shape = self.shape;
         // Boundary vertices by x, so that each corner looks at a slab only.
-        let mut by_x: Vec<usize> = (0..self.hold.len())
-            .filter(|&v| self.hold[v] != Hold::Free)
-            .collect();
+        let mut by_x: Vec<usize> = (0..self.hold.len()).filter(|&v| self.hold[v] != Hold::Free).collect();
         by_x.sort_by(|&a, &b| self.at(a)[0].total_cmp(&self.at(b)[0]).then(a.cmp(&b)));
         let xs: Vec<f64> = by_x.iter().map(|&v| self.at(v)[0]).collect();
         for &corner in shape.corners() {
@@ -239,14 +234,15 @@ impl Improver<'_> {
         let good = shape_with(GOOD);
         for v in 0..self.hold.len() {
             let x = self.at(v);
-            let mut best = self.worst_at(v, x, f64::NEG_INFINITY);
+            let worth = |x| shape_of(x).min(HEIGHT * smallest_height(x) / self.edge);
+            let mut best = self.worst_at(v, x, f64::NEG_INFINITY, worth);
             if best >= good || self.hold[v] == Hold::Corner {
                 continue;
             }
             let mut place = x;
             let mut attempt = |p: V3| {
                 if let Some(p) = self.allowed(v, p) {
-                    let s = self.worst_at(v, p, best + 1e-6);
+                    let s = self.worst_at(v, p, best + 1e-6, worth);
                     if s > best + 1e-6 {
                         best = s;
                         place = p;

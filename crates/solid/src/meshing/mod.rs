@@ -1,7 +1,9 @@
 //! Meshes from shapes and from surfaces.
 
 mod box_mesh;
+mod coarsen;
 mod improve;
+mod lattice;
 mod prepare;
 mod repair;
 mod shapes;
@@ -35,13 +37,16 @@ fn fail<T>(message: impl Into<String>) -> Result<T, MeshingError> {
     Err(MeshingError(message.into()))
 }
 
+/// A length for a message, four digits.
+fn metres(x: f64) -> String {
+    if (1e-2..1e4).contains(&x) { format!("{x:.4} m") } else { format!("{x:.2e} m") }
+}
+
 /// `value` if it is a positive finite length.
 fn positive(name: &str, value: f64) -> Result<f64, MeshingError> {
     if value > 0.0 && value.is_finite() {
         Ok(value)
     } else {
-        fail(format!(
-            "{name} is {value}: give a positive length in metres"
-        ))
+        fail(format!("{name} is {value}: give a positive length in metres"))
     }
 }

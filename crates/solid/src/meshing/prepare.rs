@@ -34,10 +34,7 @@ pub(crate) fn prepare(surface: &TriMesh) -> Prepared {
     });
     if surface.triangles.len() < before {
         let n = before - surface.triangles.len();
-        notes.push(format!(
-            "{} without area or repeated, left out",
-            plural(n, "triangle")
-        ));
+        notes.push(format!("{} without area or repeated, left out", plural(n, "triangle")));
     }
 
     // (triangle, whether it runs along the edge from the lower to the higher vertex)
@@ -45,10 +42,7 @@ pub(crate) fn prepare(surface: &TriMesh) -> Prepared {
     for (n, t) in surface.triangles.iter().enumerate() {
         for k in 0..3 {
             let (a, b) = (t[k], t[(k + 1) % 3]);
-            edges
-                .entry([a.min(b), a.max(b)])
-                .or_default()
-                .push((n, a < b));
+            edges.entry([a.min(b), a.max(b)]).or_default().push((n, a < b));
         }
     }
     let open_edges = edges.values().filter(|t| t.len() == 1).count();
@@ -115,22 +109,12 @@ pub(crate) fn prepare(surface: &TriMesh) -> Prepared {
         ));
     }
     if crowded_edges > 0 {
-        notes.push(format!(
-            "{} with more than two triangles",
-            plural(crowded_edges, "edge")
-        ));
+        notes.push(format!("{} with more than two triangles", plural(crowded_edges, "edge")));
     }
     if parts > 1 {
-        notes.push(format!(
-            "the surface has {parts} parts; what any of them encloses is inside"
-        ));
+        notes.push(format!("the surface has {parts} parts; what any of them encloses is inside"));
     }
-    Prepared {
-        surface,
-        open_edges,
-        parts,
-        notes,
-    }
+    Prepared { surface, open_edges, parts, notes }
 }
 
 /// Makes vertices at equal places one, keeping the first number's order, and drops unused ones.
@@ -140,20 +124,11 @@ fn weld(surface: &TriMesh) -> TriMesh {
     let mut number = |v: u32| {
         let p = surface.vertices[v as usize];
         // + 0.0 makes −0 and 0 the same place.
-        *numbers
-            .entry(p.map(|x| (x + 0.0).to_bits()))
-            .or_insert_with(|| {
-                vertices.push(p);
-                (vertices.len() - 1) as u32
-            })
+        *numbers.entry(p.map(|x| (x + 0.0).to_bits())).or_insert_with(|| {
+            vertices.push(p);
+            (vertices.len() - 1) as u32
+        })
     };
-    let triangles = surface
-        .triangles
-        .iter()
-        .map(|t| t.map(&mut number))
-        .collect();
-    TriMesh {
-        vertices,
-        triangles,
-    }
+    let triangles = surface.triangles.iter().map(|t| t.map(&mut number)).collect();
+    TriMesh { vertices, triangles }
 }

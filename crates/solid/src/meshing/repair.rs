@@ -32,10 +32,7 @@ pub(crate) fn drop_crumbs(mesh: &mut TetMesh, share: f64) -> (usize, f64) {
         volumes[piece[t] as usize] += volume(mesh.corners(t));
     }
     let limit = share * volumes.iter().sum::<f64>();
-    let keep: Vec<bool> = piece
-        .iter()
-        .map(|&p| volumes[p as usize] >= limit)
-        .collect();
+    let keep: Vec<bool> = piece.iter().map(|&p| volumes[p as usize] >= limit).collect();
     retain(mesh, &keep);
     let crumbs = volumes.iter().filter(|&&v| v < limit);
     (crumbs.clone().count(), crumbs.sum())
@@ -70,11 +67,8 @@ fn bad_fans(mesh: &TetMesh) -> Vec<usize> {
     let tets_at = |v: u32| &around[offsets[v as usize]..offsets[v as usize + 1]];
     let mut doomed = Vec::new();
     for [a, b] in mesh.topology().pinched_edges {
-        let ring: Vec<u32> = tets_at(a)
-            .iter()
-            .copied()
-            .filter(|&t| mesh.tets[t as usize].contains(&b))
-            .collect();
+        let ring: Vec<u32> =
+            tets_at(a).iter().copied().filter(|&t| mesh.tets[t as usize].contains(&b)).collect();
         doomed.extend(all_but_largest(mesh, &neighbours, &ring, &[a, b]));
     }
     if !doomed.is_empty() {
@@ -115,12 +109,7 @@ fn bad_fans(mesh: &TetMesh) -> Vec<usize> {
 
 /// Of `tets`, which all contain the vertices `joint`: groups joined by faces that contain `joint`,
 /// and of them all but the one with the most volume.
-fn all_but_largest(
-    mesh: &TetMesh,
-    neighbours: &[[u32; 4]],
-    tets: &[u32],
-    joint: &[u32],
-) -> Vec<usize> {
+fn all_but_largest(mesh: &TetMesh, neighbours: &[[u32; 4]], tets: &[u32], joint: &[u32]) -> Vec<usize> {
     let mut group = vec![usize::MAX; tets.len()];
     let mut volumes: Vec<f64> = Vec::new();
     let mut stack = Vec::new();
@@ -150,8 +139,5 @@ fn all_but_largest(
         }
     }
     let best = (0..volumes.len()).fold(0, |b, g| if volumes[g] > volumes[b] { g } else { b });
-    (0..tets.len())
-        .filter(|&i| group[i] != best)
-        .map(|i| tets[i] as usize)
-        .collect()
+    (0..tets.len()).filter(|&i| group[i] != best).map(|i| tets[i] as usize).collect()
 }

@@ -40,7 +40,7 @@ pub fn ellipsoid(half_axes: [f64; 3], edge_length: f64) -> Result<TetMesh, Meshi
     let shape = Ellipsoid(half_axes);
     let mut mesh = stuffing::stuff(&shape, edge)?;
     repair::make_manifold(&mut mesh);
-    improve::improve(&mut mesh, &shape, edge, 180.0, 5);
+    improve::improve(&mut mesh, &shape, edge, 180.0, 5, None);
     mesh.reorder();
     Ok(mesh)
 }
@@ -67,11 +67,7 @@ pub fn cylinder(radius: f64, length: f64, edge_length: f64) -> Result<TetMesh, M
     let (rings, layers) = (rings as usize, layers as usize);
     // Vertex j of ring r > 0 on a disc; the centre is vertex 0.
     let number = |r: usize, j: usize| {
-        if r == 0 {
-            0
-        } else {
-            1 + 3 * r * (r - 1) + j % (6 * r)
-        }
+        if r == 0 { 0 } else { 1 + 3 * r * (r - 1) + j % (6 * r) }
     };
     let per_disc = 1 + 3 * rings * (rings + 1);
     let mut vertices = Vec::new();
@@ -93,11 +89,7 @@ pub fn cylinder(radius: f64, length: f64, edge_length: f64) -> Result<TetMesh, M
                 let (outer, inner) = (sector * r + j, sector * (r - 1) + j);
                 triangles.push([number(r - 1, inner), number(r, outer), number(r, outer + 1)]);
                 if j + 1 < r {
-                    triangles.push([
-                        number(r - 1, inner),
-                        number(r, outer + 1),
-                        number(r - 1, inner + 1),
-                    ]);
+                    triangles.push([number(r - 1, inner), number(r, outer + 1), number(r - 1, inner + 1)]);
                 }
             }
         }

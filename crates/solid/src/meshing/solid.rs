@@ -33,11 +33,7 @@ pub(crate) trait Solid: Sync {
         let (mut inner, mut outer) = (0.0, 1.0);
         for _ in 0..40 {
             let t = 0.5 * (inner + outer);
-            if self.inside(lerp(a, b, t)) {
-                inner = t
-            } else {
-                outer = t
-            }
+            if self.inside(lerp(a, b, t)) { inner = t } else { outer = t }
         }
         0.5 * (inner + outer)
     }
@@ -65,9 +61,7 @@ pub(crate) struct Inside {
 impl Inside {
     /// `surface` must be checked; edges that turn by more than `sharp_angle` (degrees) are sharp.
     pub fn new(surface: &TriMesh, sharp_angle: f64) -> Self {
-        let triangles: Vec<[V3; 3]> = (0..surface.triangles.len())
-            .map(|t| surface.corners(t))
-            .collect();
+        let triangles: Vec<[V3; 3]> = (0..surface.triangles.len()).map(|t| surface.corners(t)).collect();
         let normals: Vec<V3> = triangles
             .iter()
             .map(|&t| {
@@ -118,8 +112,7 @@ impl Solid for Inside {
     }
 
     fn inside(&self, p: V3) -> bool {
-        (0..3).all(|i| self.bounds[0][i] <= p[i] && p[i] <= self.bounds[1][i])
-            && self.tree.winding(p) > 0.5
+        (0..3).all(|i| self.bounds[0][i] <= p[i] && p[i] <= self.bounds[1][i]) && self.tree.winding(p) > 0.5
     }
 
     fn crossing(&self, a: V3, b: V3) -> f64 {
@@ -170,11 +163,7 @@ impl Solid for Ellipsoid {
     /// Along the ray from the centre: not the nearest point, but on the surface and near.
     fn nearest(&self, p: V3, _within: f64) -> Option<(V3, V3)> {
         let r = self.radius(p);
-        let q = if r > 0.0 {
-            scale(p, 1.0 / r)
-        } else {
-            [self.0[0], 0.0, 0.0]
-        };
+        let q = if r > 0.0 { scale(p, 1.0 / r) } else { [self.0[0], 0.0, 0.0] };
         let n = [0, 1, 2].map(|i| q[i] / (self.0[i] * self.0[i]));
         Some((q, scale(n, 1.0 / norm(n))))
     }

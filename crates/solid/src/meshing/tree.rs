@@ -44,20 +44,14 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub fn new(triangles: Vec<[V3; 3]>) -> Self {
-        let middles: Vec<V3> = triangles
-            .iter()
-            .map(|t| scale(add(t[0], add(t[1], t[2])), 1.0 / 3.0))
-            .collect();
+        let middles: Vec<V3> =
+            triangles.iter().map(|t| scale(add(t[0], add(t[1], t[2])), 1.0 / 3.0)).collect();
         let mut numbers: Vec<usize> = (0..triangles.len()).collect();
         let mut nodes = Vec::new();
         if !triangles.is_empty() {
             build(&mut nodes, &triangles, &middles, &mut numbers, 0);
         }
-        Self {
-            nodes,
-            triangles: numbers.iter().map(|&n| triangles[n]).collect(),
-            numbers,
-        }
+        Self { nodes, triangles: numbers.iter().map(|&n| triangles[n]).collect(), numbers }
     }
 
     /// The nearest point that is closer than `within`.
@@ -80,10 +74,7 @@ impl Tree {
                     let d = distance(p, point);
                     if d < limit {
                         limit = d;
-                        best = Some(Nearest {
-                            point,
-                            triangle: self.numbers[t],
-                        });
+                        best = Some(Nearest { point, triangle: self.numbers[t] });
                     }
                 }
             } else {
@@ -160,33 +151,18 @@ fn build(
         centre = add(centre, scale(middles[n], norm(v)));
         area += norm(v);
     }
-    centre = if area > 0.0 {
-        scale(centre, 1.0 / area)
-    } else {
-        lo
-    };
+    centre = if area > 0.0 { scale(centre, 1.0 / area) } else { lo };
     let radius = corners().map(|c| distance(c, centre)).fold(0.0, f64::max);
     let index = nodes.len();
     let count = numbers.len();
-    nodes.push(Node {
-        lo,
-        hi,
-        first,
-        count,
-        children: [0; 2],
-        dipole,
-        centre,
-        radius,
-    });
+    nodes.push(Node { lo, hi, first, count, children: [0; 2], dipole, centre, radius });
     if count > LEAF {
         let [lo, hi] = bounds(numbers.iter().map(|&n| middles[n])).unwrap_or_default();
         let size = sub(hi, lo);
         let axis = (0..3).fold(0, |best, i| if size[i] > size[best] { i } else { best });
         let half = count / 2;
         numbers.select_nth_unstable_by(half, |&a, &b| {
-            middles[a][axis]
-                .total_cmp(&middles[b][axis])
-                .then(a.cmp(&b))
+            middles[a][axis].total_cmp(&middles[b][axis]).then(a.cmp(&b))
         });
         let (left, right) = numbers.split_at_mut(half);
         let a = build(nodes, triangles, middles, left, first);

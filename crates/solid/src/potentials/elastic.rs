@@ -32,9 +32,7 @@ impl Potential for Elastic {
         let tets = &self.0;
         let stresses = threads::par_map(tets.len().div_ceil(256), |chunk| {
             let range = chunk * 256..((chunk + 1) * 256).min(tets.len());
-            range
-                .map(|e| discrete_stress(tets, e, q0, q1))
-                .collect::<Option<Vec<Mat3>>>()
+            range.map(|e| discrete_stress(tets, e, q0, q1)).collect::<Option<Vec<Mat3>>>()
         });
         let mut e = 0;
         for chunk in stresses {

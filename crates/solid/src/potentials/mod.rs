@@ -4,11 +4,13 @@ mod elastic;
 mod gravity;
 mod monopole;
 mod obstacle;
+mod surface_contact;
 
 pub use elastic::Elastic;
 pub use gravity::Gravity;
 pub use monopole::Monopole;
 pub use obstacle::{Obstacle, Shape};
+pub use surface_contact::{Contact, ContactSurface, Feature, SurfaceContact};
 
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
@@ -48,9 +50,5 @@ fn difference_quotient(
     phi: impl Fn(f64) -> f64,
     slope: impl Fn(f64) -> f64,
 ) -> f64 {
-    if (b - a).abs() > 1e-5 * scale {
-        (phi(b) - phi(a)) / (b - a)
-    } else {
-        slope(0.5 * (a + b))
-    }
+    if (b - a).abs() > 1e-5 * scale { (phi(b) - phi(a)) / (b - a) } else { slope(0.5 * (a + b)) }
 }

@@ -18,11 +18,7 @@ impl Monopole {
     fn arms<'a>(&'a self, q: &'a [f64]) -> impl Iterator<Item = ([f64; 3], f64, f64)> + 'a {
         q.chunks_exact(3).zip(&self.masses).map(|(x, m)| {
             let r = [x[0] - self.at[0], x[1] - self.at[1], x[2] - self.at[2]];
-            (
-                r,
-                (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]).sqrt(),
-                self.strength * m,
-            )
+            (r, (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]).sqrt(), self.strength * m)
         })
     }
 }
@@ -60,9 +56,7 @@ impl Potential for Monopole {
     }
     /// As a function of |r|²: keeps energy and the angular momentum about c.
     fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
-        for (((r0, d0, k), (r1, d1, _)), g) in
-            self.arms(q0).zip(self.arms(q1)).zip(g.chunks_exact_mut(3))
-        {
+        for (((r0, d0, k), (r1, d1, _)), g) in self.arms(q0).zip(self.arms(q1)).zip(g.chunks_exact_mut(3)) {
             let (a, b) = (d0 * d0, d1 * d1);
             let slope = difference_quotient(a, b, a, |s| -k / s.sqrt(), |s| 0.5 * k / s.powf(1.5));
             for i in 0..3 {

@@ -46,18 +46,11 @@ impl Obstacle {
                 let d = (0..3).map(|i| (x[i] - point[i]) * normal[i]).sum();
                 (d, normal)
             }
-            Shape::Sphere {
-                center,
-                radius,
-                inside,
-            } => {
+            Shape::Sphere { center, radius, inside } => {
                 let r = [x[0] - center[0], x[1] - center[1], x[2] - center[2]];
                 let l = (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]).sqrt();
                 let sign = if inside { -1.0 } else { 1.0 };
-                (
-                    sign * (l - radius),
-                    r.map(|x| sign * x / l.max(f64::MIN_POSITIVE)),
-                )
+                (sign * (l - radius), r.map(|x| sign * x / l.max(f64::MIN_POSITIVE)))
             }
         }
     }
@@ -108,11 +101,7 @@ impl Potential for Obstacle {
                     }
                 }
             };
-            let bend = if curvature == Curvature::Projected {
-                bend.max(0.0)
-            } else {
-                bend
-            };
+            let bend = if curvature == Curvature::Projected { bend.max(0.0) } else { bend };
             let block = std::array::from_fn(|x| {
                 let (i, j) = (x / 3, x % 3);
                 let across = if i == j { bend } else { 0.0 };
@@ -146,15 +135,10 @@ impl Potential for Obstacle {
                         out[i] += slope * normal[i];
                     }
                 }
-                Shape::Sphere {
-                    center,
-                    radius,
-                    inside,
-                } => {
+                Shape::Sphere { center, radius, inside } => {
                     let sign = if inside { -1.0 } else { 1.0 };
                     let depth = |s: f64| (sign * (s.sqrt() - radius)).min(0.0);
-                    let square =
-                        |x: &[f64]| (0..3).map(|i| (x[i] - center[i]).powi(2)).sum::<f64>();
+                    let square = |x: &[f64]| (0..3).map(|i| (x[i] - center[i]).powi(2)).sum::<f64>();
                     let slope = difference_quotient(
                         square(x0),
                         square(x1),

@@ -32,7 +32,7 @@ pub fn model(body: BodyInput) -> Model {
 pub fn bar(cells: usize, material: &str, damping: Option<DampingSpec>) -> Model {
     let mesh = box_mesh([2.0, 0.5, 0.5], [cells, 1, 1]).unwrap();
     let mut body = body(mesh, material);
-    body.damping = damping;
+    body.damping = damping.into_iter().collect();
     model(body)
 }
 
@@ -50,11 +50,7 @@ pub fn tumbling(model: &Model, mesh: &TetMesh, stretch: f64) -> State {
     let omega = [0.3, 0.5, 2.0];
     let (mut q, mut v) = (Vec::new(), Vec::new());
     for x in &mesh.vertices {
-        let r = [
-            stretch * (x[0] - center[0]),
-            shrink * (x[1] - center[1]),
-            shrink * (x[2] - center[2]),
-        ];
+        let r = [stretch * (x[0] - center[0]), shrink * (x[1] - center[1]), shrink * (x[2] - center[2])];
         q.extend(r);
         v.extend([
             omega[1] * r[2] - omega[2] * r[1],
@@ -95,13 +91,9 @@ pub fn momentum_drift(a: &State, b: &State) -> (f64, f64) {
     (difference(p0, p1) / moving, difference(l0, l1) / norm(l0))
 }
 
-
 /// Calls `test(name, make, claims)` for every integrator in the catalogue with every variant, solved
 /// to `tolerance` where it solves anything.
-pub fn each_integrator(
-    tolerance: f64,
-    mut test: impl FnMut(&str, &dyn Fn() -> Box<dyn Integrator>, Claims),
-) {
+pub fn each_integrator(tolerance: f64, mut test: impl FnMut(&str, &dyn Fn() -> Box<dyn Integrator>, Claims)) {
     for entry in CATALOGUE {
         for mut given in entry.all_variants() {
             let options: Vec<String> = given.iter().map(|(k, v)| format!("{k} = {v}")).collect();

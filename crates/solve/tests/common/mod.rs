@@ -42,14 +42,7 @@ pub fn kuhn_box(nx: usize, ny: usize, nz: usize) -> (Vec<[f64; 3]>, Vec<[u32; 4]
     for z in 0..nz {
         for y in 0..ny {
             for x in 0..nx {
-                for axes in [
-                    [0, 1, 2],
-                    [0, 2, 1],
-                    [1, 0, 2],
-                    [1, 2, 0],
-                    [2, 0, 1],
-                    [2, 1, 0],
-                ] {
+                for axes in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
                     let mut p = [x, y, z];
                     let mut tet = [id(p); 4];
                     for k in 0..3 {
@@ -70,26 +63,21 @@ pub fn pattern_of(n: usize, tets: &[[u32; 4]]) -> Arc<BlockPattern> {
 
 /// Random elements between random nodes.
 pub fn random_tets(random: &mut Random, n: usize, count: usize) -> Vec<[u32; 4]> {
-    (0..count)
-        .map(|_| std::array::from_fn(|_| random.below(n) as u32))
-        .collect()
+    (0..count).map(|_| std::array::from_fn(|_| random.below(n) as u32)).collect()
 }
 
 /// Σ over elements of random rank-3 terms, plus `diagonal`: symmetric positive definite if `diagonal` > 0.
 pub fn random_spd(random: &mut Random, n: usize, tets: &[[u32; 4]], diagonal: f64) -> BlockMatrix {
     let mut a = BlockMatrix::zeros(pattern_of(n, tets));
     for tet in tets {
-        let g: Vec<[f64; 9]> = (0..4)
-            .map(|_| std::array::from_fn(|_| random.number()))
-            .collect();
+        let g: Vec<[f64; 9]> = (0..4).map(|_| std::array::from_fn(|_| random.number())).collect();
         for p in 0..4 {
             for q in 0..4 {
-                if tet[p] > tet[q] || (tet[p] == tet[q]) {
+                if tet[p] >= tet[q] {
                     let mut block = [0.0; 9];
                     for r in 0..3 {
                         for c in 0..3 {
-                            block[3 * r + c] =
-                                (0..3).map(|k| g[p][3 * r + k] * g[q][3 * c + k]).sum();
+                            block[3 * r + c] = (0..3).map(|k| g[p][3 * r + k] * g[q][3 * c + k]).sum();
                         }
                     }
                     a.add_block(tet[p] as usize, tet[q] as usize, &block);
@@ -109,27 +97,14 @@ pub fn elasticity(
     mu: f64,
 ) -> (BlockMatrix, BlockMatrix) {
     let pattern = pattern_of(points.len(), tets);
-    let (mut k, mut m) = (
-        BlockMatrix::zeros(pattern.clone()),
-        BlockMatrix::zeros(pattern),
-    );
+    let (mut k, mut m) = (BlockMatrix::zeros(pattern.clone()), BlockMatrix::zeros(pattern));
     for tet in tets {
         let x: Vec<[f64; 3]> = tet.iter().map(|&i| points[i as usize]).collect();
-        let e: Vec<[f64; 3]> = (1..4)
-            .map(|i| std::array::from_fn(|c| x[i][c] - x[0][c]))
-            .collect();
+        let e: Vec<[f64; 3]> = (1..4).map(|i| std::array::from_fn(|c| x[i][c] - x[0][c])).collect();
         let cross = |a: &[f64; 3], b: &[f64; 3]| {
-            [
-                a[1] * b[2] - a[2] * b[1],
-                a[2] * b[0] - a[0] * b[2],
-                a[0] * b[1] - a[1] * b[0],
-            ]
+            [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
         };
-        let (c0, c1, c2) = (
-            cross(&e[1], &e[2]),
-            cross(&e[2], &e[0]),
-            cross(&e[0], &e[1]),
-        );
+        let (c0, c1, c2) = (cross(&e[1], &e[2]), cross(&e[2], &e[0]), cross(&e[0], &e[1]));
         let det: f64 = (0..3).map(|c| e[0][c] * c0[c]).sum();
         let volume = det.abs() / 6.0;
         let mut g = [[0.0; 3]; 4];
@@ -148,18 +123,13 @@ pub fn elasticity(
                 let mut block = [0.0; 9];
                 for r in 0..3 {
                     for c in 0..3 {
-                        block[3 * r + c] =
-                            volume * (lambda * g[p][r] * g[q][c] + mu * g[p][c] * g[q][r]);
+                        block[3 * r + c] = volume * (lambda * g[p][r] * g[q][c] + mu * g[p][c] * g[q][r]);
                     }
                     block[4 * r] += volume * mu * dot;
                 }
                 k.add_block(tet[p] as usize, tet[q] as usize, &block);
                 let w = volume / if p == q { 10.0 } else { 20.0 };
-                m.add_block(
-                    tet[p] as usize,
-                    tet[q] as usize,
-                    &[w, 0.0, 0.0, 0.0, w, 0.0, 0.0, 0.0, w],
-                );
+                m.add_block(tet[p] as usize, tet[q] as usize, &[w, 0.0, 0.0, 0.0, w, 0.0, 0.0, 0.0, w]);
             }
         }
     }

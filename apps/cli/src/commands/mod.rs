@@ -1,0 +1,20 @@
+//! One file per command.
+
+pub mod bench;
+pub mod catalogue;
+pub mod check;
+pub mod modes;
+pub mod run;
+pub mod scenes;
+
+use crate::failure::Failure;
+use lilyan_scene::build::{Built, build, open};
+use lilyan_scene::schema::Scene;
+
+/// Reads and builds a scene.
+fn load(name: &str, overrides: &[String]) -> Result<(Scene, Built), Failure> {
+    let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
+    let scene = open(name, &overrides).map_err(Failure::input)?;
+    let built = build(&scene).map_err(Failure::input)?;
+    Ok((scene, built))
+}

@@ -1,0 +1,132 @@
+//! `lilyan run`.
+
+use super::load;
+use crate::failure::{Done, Failure};
+use crate::output;
+use indicatif::{ProgressBar, ProgressStyle};
+use lilyan_scene::library;
+use lilyan_scene::report::Level;
+use lilyan_scene::run::{Outcome, Progress, RunOptions, Signal, Status, run as simulate};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Simulate a scene: frames, tables and a report with a verdict.
+#[derive(clap::Args, Default)]
+#[command(
+    after_help = "Examples:\n  lilyan run\n  lilyan run cantilever --set time.step=0.02 -o out/coarse\n  lilyan run scene.toml --resume"
+)]
+pub struct Arguments {
+    /// Scene file or name of a built-in scene (`lilyan scenes`); absent: the default scene
+    scene: Option<String>,
+    /// Folder of the results [default: out/NAME]
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+    /// Sets a key of the scene, as in time.step=0.002; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Stop after this many steps
+    #[arg(long)]
+    steps: Option<u64>,
+    /// Threads; 0: all cores
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Go on from the checkpoint in the output folder
+    #[arg(long)]
+    resume: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: &Arguments) -> Done {
+    if let Some(threads) = arguments.threads {
+        lilyan_solve::threads::set_threads(threads);
+    }
+    let name = arguments.scene.as_deref().unwrap_or(library::SCENES[0].name);
+    let (scene, built) = load(name, &arguments.set)?;
+    for warning in &built.warnings {
+        eprintln!("warning: {warning}");
+    }
+    let stem = PathBuf::from(name).file_stem().map(|s| s.to_string_lossy().into_owned());
+    let directory = match &arguments.output {
+        Some(path) => path.clone(),
+        None => PathBuf::from("out").join(stem.unwrap_or_else(|| "run".into())),
+    };
+    let known = built.warnings.len();
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = interrupted.clone();
+    // A second Ctrl-C, while the first is being honoured, is no different.
+    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::SeqCst));
+    let bar = bar(scene.time.steps(), arguments.json);
+    let mut shown = 0.0;
+    let options = RunOptions { directory, resume: arguments.resume, steps: arguments.steps };
+    let outcome = simulate(&scene, built, &options, &mut |now: &Progress| {
+        if let Some(bar) = &bar
+            && now.wall - shown > 0.1
+        {
+            shown = now.wall;
+            bar.set_length(now.steps);
+            bar.set_position(now.step);
+            bar.set_message(format!("t = {:.4} s", now.t));
+        }
+        match interrupted.load(Ordering::SeqCst) {
+            true => Signal::Stop,
+            false => Signal::Continue,
+        }
+    })
+    .map_err(Failure::input)?;
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    if let Some(late) = outcome.summary["warnings"].as_array() {
+        for warning in late.iter().skip(known).filter_map(|w| w.as_str()) {
+            eprintln!("warning: {warning}");
+        }
+    }
+    finish(arguments, &outcome)
+}
+
+fn bar(steps: u64, json: bool) -> Option<ProgressBar> {
+    if json || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let bar = ProgressBar::new(steps);
+    let style = "{msg}  {bar:32}  step {pos}/{len}  {per_sec}  {eta} left";
+    bar.set_style(ProgressStyle::with_template(style).unwrap_or(ProgressStyle::default_bar()));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    Some(bar)
+}
+
+fn finish(arguments: &Arguments, outcome: &Outcome) -> Done {
+    let report = outcome.report.display();
+    if arguments.json {
+        output::json(&outcome.summary);
+    } else {
+        let s = &outcome.summary;
+        output::line(format!(
+            "{}: {} steps, {:.4} s simulated in {:.2} s, {} elements",
+            s["title"].as_str().unwrap_or(""),
+            s["steps"],
+            s["time_simulated"].as_f64().unwrap_or(0.0),
+            s["wall_seconds"].as_f64().unwrap_or(0.0),
+            s["elements"]
+        ));
+        let mark = match outcome.verdict.level {
+            Level::Pass => "✓",
+            Level::Warn => "!",
+            Level::Fail => "✗",
+        };
+        output::line(format!("{mark} {}: {}", outcome.verdict.headline, outcome.verdict.sentence));
+        output::line(format!("report: {report}"));
+    }
+    match &outcome.status {
+        Status::Finished => Ok(()),
+        Status::Interrupted => {
+            Err(Failure::interrupted("interrupted; the same command with --resume goes on from here"))
+        }
+        Status::Failed(why) => Err(Failure::stopped(format!("{why}\nresults so far: {report}"))),
+    }
+}

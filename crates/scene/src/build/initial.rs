@@ -1,0 +1,67 @@
+//! How bodies start: stretched, twisted and turned about the middle, then set moving.
+
+use super::shape::{apply, rotation, turn};
+use crate::schema::{BodySpec, TwistAmount};
+use lilyan_solid::mesh::TetMesh;
+
+/// Positions and velocities (flat) at the start.
+pub(super) fn state(spec: &BodySpec, mesh: &TetMesh) -> (Vec<[f64; 3]>, Vec<f64>) {
+    let initial = &spec.initial;
+    let mut x = mesh.vertices.clone();
+    let middle = centroid(mesh, &x);
+    let relative = |p: &[f64; 3]| -> [f64; 3] { std::array::from_fn(|k| p[k] - middle[k]) };
+    if let Some(stretch) = initial.stretch {
+        for p in &mut x {
+            let r = relative(p);
+            *p = std::array::from_fn(|k| middle[k] + stretch[k] * r[k]);
+        }
+    }
+    if let Some(twist) = &initial.twist {
+        let along = |p: &[f64; 3]| -> f64 {
+            let r = relative(p);
+            (0..3).map(|k| r[k] * twist.axis[k]).sum()
+        };
+        let (low, high) =
+            x.iter().map(along).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), s| (a.min(s), b.max(s)));
+        let rate = match twist.amount {
+            TwistAmount::Degrees(d) => d.to_radians() / (high - low).max(f64::MIN_POSITIVE),
+            TwistAmount::Rate(rate) => rate,
+        };
+        for p in &mut x {
+            // From the low end on: what is pinned there stays where it is.
+            let turned = apply(&turn(twist.axis, rate * (along(p) - low)), relative(p));
+            *p = std::array::from_fn(|k| middle[k] + turned[k]);
+        }
+    }
+    if let Some(turn) = &initial.rotate {
+        let turn = rotation(turn);
+        for p in &mut x {
+            let turned = apply(&turn, relative(p));
+            *p = std::array::from_fn(|k| middle[k] + turned[k]);
+        }
+    }
+    let middle = centroid(mesh, &x);
+    let omega = initial.angular_velocity.unwrap_or_default();
+    let mut v = Vec::with_capacity(3 * x.len());
+    for (p, rest) in x.iter().zip(&mesh.vertices) {
+        let r: [f64; 3] = std::array::from_fn(|k| p[k] - middle[k]);
+        for k in 0..3 {
+            let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+            let given = initial.velocity.as_ref().map_or(0.0, |v| v[k].eval(rest));
+            v.push(given + omega[i] * r[j] - omega[j] * r[i]);
+        }
+    }
+    (x, v)
+}
+
+/// Centre of volume of the tets at positions x.
+fn centroid(mesh: &TetMesh, x: &[[f64; 3]]) -> [f64; 3] {
+    let (mut sum, mut total) = ([0.0; 3], 0.0);
+    for (tet, volume) in mesh.tets.iter().zip(mesh.signed_volumes()) {
+        total += volume;
+        for k in 0..3 {
+            sum[k] += 0.25 * volume * tet.iter().map(|v| x[*v as usize][k]).sum::<f64>();
+        }
+    }
+    sum.map(|s| s / total)
+}

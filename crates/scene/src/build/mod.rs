@@ -1,0 +1,249 @@
+//! From a scene to a simulation that can be stepped.
+
+mod acting;
+mod initial;
+mod material;
+mod select;
+mod shape;
+
+use crate::document::SceneError;
+use crate::library;
+use crate::schema::{Damping, Mass, OptionValue, Scene, Strength};
+use crate::suggest;
+use lilyan_dynamics::{Simulation, State, Value, integrators};
+use lilyan_solid::mesh::{Surface, TetMesh};
+use lilyan_solid::{BodyInput, DampingSpec, Model, ModelBuilder};
+
+/// A body as built.
+pub struct BuiltBody {
+    /// Its name.
+    pub name: String,
+    /// Rest shape.
+    pub mesh: TetMesh,
+    /// Its surface.
+    pub surface: Surface,
+    /// First global node.
+    pub first_node: usize,
+    /// Material model.
+    pub model: String,
+    /// Smallest and largest Young's modulus, Pa.
+    pub young: [f64; 2],
+    /// Smallest and largest density, kg/m³.
+    pub density: [f64; 2],
+}
+
+/// A point that is followed.
+pub struct Probe {
+    /// Heads its columns.
+    pub name: String,
+    /// Global nodes of the tet that holds it.
+    pub nodes: [u32; 4],
+    /// Their weights.
+    pub weights: [f64; 4],
+}
+
+impl Probe {
+    /// Where it is.
+    pub fn place(&self, q: &[f64]) -> [f64; 3] {
+        let mut x = [0.0; 3];
+        for (n, w) in self.nodes.iter().zip(self.weights) {
+            for k in 0..3 {
+                x[k] += w * q[3 * *n as usize + k];
+            }
+        }
+        x
+    }
+}
+
+/// What physics keeps constant in a scene, whatever the integrator does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conserved {
+    /// Nothing does work from outside and nothing damps.
+    pub energy: bool,
+    /// Nothing pushes from outside.
+    pub linear: bool,
+    /// Nothing turns from outside, and the material does not mind being rotated.
+    pub angular: bool,
+}
+
+/// A scene ready to run.
+pub struct Built {
+    /// The simulation, at time 0.
+    pub simulation: Simulation<Model>,
+    /// The bodies.
+    pub bodies: Vec<BuiltBody>,
+    /// The probes.
+    pub probes: Vec<Probe>,
+    /// What should stay constant.
+    pub conserved: Conserved,
+    /// What readers and meshers had to say.
+    pub notes: Vec<String>,
+    /// What is probably not meant.
+    pub warnings: Vec<String>,
+}
+
+/// Builds the scene.
+pub fn build(scene: &Scene) -> Result<Built, SceneError> {
+    let integrator = integrator(scene)?;
+    let mut builder = ModelBuilder::default();
+    let mut bodies: Vec<BuiltBody> = Vec::new();
+    let (mut notes, warnings) = (Vec::new(), scene.warnings.clone());
+    let mut velocity = Vec::new();
+    for spec in &scene.bodies {
+        let mesh = shape::mesh(scene, spec, &mut notes)?;
+        let surface = mesh.surface();
+        let material = material::material(spec, &mesh, &surface)?;
+        let (start, v) = initial::state(spec, &mesh);
+        let mut input =
+            BodyInput::new(&spec.name, mesh, material.model, material.given[0].clone(), material.rho[0]);
+        let extent = |values: &mut dyn Iterator<Item = f64>| {
+            values.fold([f64::INFINITY, 0.0], |[a, b]: [f64; 2], x| [a.min(x), b.max(x)])
+        };
+        let young = extent(&mut material.given.iter().map(|g| g.E));
+        let density = extent(&mut material.rho.iter().copied());
+        input.given = material.given;
+        input.rho = material.rho;
+        input.damping = spec.damping.iter().map(damping).collect();
+        input.consistent_mass = spec.mass == Mass::Consistent;
+        input.start = Some(start);
+        let mesh = input.mesh.clone();
+        let nodes = builder.body(input).map_err(|e| spec.material.mark.error(e))?;
+        velocity.extend(v);
+        bodies.push(BuiltBody {
+            name: spec.name.clone(),
+            mesh,
+            surface,
+            first_node: nodes.start,
+            model: spec.material.model.clone(),
+            young,
+            density,
+        });
+    }
+    if let Some(constraint) = scene.constraints.first() {
+        return Err(constraint.mark.error(
+            "constraints other than pins are not available in this version; use [[pin]], or a \
+             Poisson's ratio close to 0.5 to keep volume",
+        ));
+    }
+    acting::add(scene, &bodies, &mut builder)?;
+    let probes = probes(scene, &bodies)?;
+    let start = builder.start().to_vec();
+    let model = builder.build();
+    let state = State::new(&model, start, velocity);
+    Ok(Built {
+        conserved: conserved(scene, &bodies),
+        simulation: Simulation::new(model, integrator, state, scene.time.step),
+        bodies,
+        probes,
+        notes,
+        warnings,
+    })
+}
+
+fn integrator(scene: &Scene) -> Result<Box<dyn lilyan_dynamics::Integrator>, SceneError> {
+    let spec = &scene.integrator;
+    let Some(entry) = integrators::find(&spec.name) else {
+        let names: Vec<&str> = integrators::CATALOGUE.iter().map(|e| e.name).collect();
+        return Err(spec.mark.error(suggest::unknown("integrator", &spec.name, &names)));
+    };
+    let mut given = Vec::new();
+    for option in &spec.options {
+        let value = match &option.value {
+            OptionValue::Number(x) => Value::Number(*x),
+            OptionValue::Bool(b) => Value::Flag(*b),
+            OptionValue::Text(t) => Value::Word(t.clone()),
+            OptionValue::Numbers(_) => {
+                return Err(option.mark.error("give one value, not a list"));
+            }
+        };
+        given.push((option.key.clone(), value));
+        // One at a time, so that the message points at the line of the option at fault.
+        entry
+            .create(&given)
+            .map_err(|e| option.mark.error(format!("{e} (integrator \"{}\")", entry.name)))?;
+    }
+    entry.create(&given).map_err(|e| spec.mark.error(e))
+}
+
+fn damping(spec: &Damping) -> DampingSpec {
+    match *spec {
+        Damping::Viscous { time } => DampingSpec::Viscous { time },
+        Damping::Kharevych { strength, implicit } => {
+            let (Strength::Time(time) | Strength::Coefficient(time)) = strength;
+            DampingSpec::Kharevych { time, implicit }
+        }
+        Damping::Rayleigh { alpha, beta } => DampingSpec::Rayleigh { alpha, beta },
+    }
+}
+
+fn probes(scene: &Scene, bodies: &[BuiltBody]) -> Result<Vec<Probe>, SceneError> {
+    scene
+        .probes
+        .iter()
+        .map(|spec| {
+            let body = &bodies[spec.body];
+            let size = body
+                .mesh
+                .bounds()
+                .map_or(1.0, |[a, b]| (0..3).map(|k| (b[k] - a[k]).powi(2)).sum::<f64>().sqrt());
+            match body.mesh.locate(spec.at) {
+                // A probe on the surface may be outside by round-off; a wrong place is far off.
+                Some(found) if found.distance <= 1e-3 * size => Ok(Probe {
+                    name: spec.name.clone(),
+                    nodes: body.mesh.tets[found.tet].map(|v| v + body.first_node as u32),
+                    weights: found.barycentric,
+                }),
+                Some(found) => Err(spec.mark.error(format!(
+                    "the point {:?} is {:.3} m outside of body \"{}\"; give a rest position inside it",
+                    spec.at, found.distance, body.name
+                ))),
+                None => Err(spec.mark.error("the body has no tets")),
+            }
+        })
+        .collect()
+}
+
+fn conserved(scene: &Scene, bodies: &[BuiltBody]) -> Conserved {
+    let damped = scene.bodies.iter().any(|b| !b.damping.is_empty());
+    let drag = scene
+        .bodies
+        .iter()
+        .flat_map(|b| &b.damping)
+        .any(|d| matches!(d, Damping::Rayleigh { alpha, .. } if *alpha != 0.0));
+    let moved = scene.pins.iter().any(|p| p.motion.is_some());
+    let gravity = scene.environment.gravity.as_ref();
+    let changing = gravity.is_some_and(|g| g.iter().any(|q| q.constant().is_none()));
+    let pulled = gravity.is_some_and(|g| g.iter().any(|q| q.constant() != Some(0.0)));
+    use crate::schema::ContactKind::{Plane, Sphere};
+    let walls = scene.contacts.iter().any(|c| matches!(c.kind, Plane { .. } | Sphere { .. }));
+    let free = scene.pins.is_empty()
+        && scene.loads.is_empty()
+        && !pulled
+        && scene.environment.monopole.is_none()
+        && !walls
+        && !drag;
+    let indifferent = bodies
+        .iter()
+        .all(|b| lilyan_solid::materials::find(&b.model).is_some_and(|m| m.card().frame_indifferent));
+    Conserved {
+        energy: scene.loads.is_empty() && !moved && !changing && !damped,
+        linear: free,
+        angular: free && indifferent,
+    }
+}
+
+/// Reads a scene by path, or by the name of a built-in one where there is no such file.
+pub fn open(name: &str, overrides: &[&str]) -> Result<Scene, SceneError> {
+    match library::find(name) {
+        Some(entry) if !std::path::Path::new(name).exists() => {
+            Scene::from_str_with(entry.text, &entry.origin(), overrides)
+        }
+        _ => Scene::from_path_with(name, overrides).map_err(|mut e| {
+            if !std::path::Path::new(name).exists() {
+                let names: Vec<&str> = library::SCENES.iter().map(|s| s.name).collect();
+                e.message = format!("{}; built-in scenes are {}", e.message, names.join(", "));
+            }
+            e
+        }),
+    }
+}

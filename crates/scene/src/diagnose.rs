@@ -1,0 +1,130 @@
+//! What can be told of a scene before it runs: frequencies, stable steps, numerical damping, memory.
+
+use crate::build::Built;
+use crate::schema::Scene;
+use lilyan_dynamics::analysis::{Response, Stability, response, stability};
+use lilyan_dynamics::{Curvature, Integrator, System, Value, integrators};
+use lilyan_solve::{BlockMatrix, EigenError, Modes, largest_eigenvalue, lowest_modes};
+
+/// Up to this many times the explicit limit the midpoint rule's energy band was measured to stay within
+/// 2 % on a tumbling, stretched bar (tests/energy_momentum.rs); beyond, it may gain energy.
+pub const MIDPOINT_LIMIT: f64 = 1.0;
+
+/// Stiffness and mass at a configuration, and what is held there.
+pub struct Matrices {
+    /// K, N/m.
+    pub stiffness: BlockMatrix,
+    /// M, kg.
+    pub mass: BlockMatrix,
+    /// Which unknowns are held.
+    pub held: Vec<bool>,
+}
+
+/// The matrices of free vibration at the given positions.
+pub fn matrices(built: &Built, q: &[f64]) -> Matrices {
+    let system = &built.simulation.system;
+    let pattern = system.pattern();
+    let mut stiffness = BlockMatrix::zeros(pattern.clone());
+    system.hessian(0.0, q, Curvature::Exact, &mut stiffness);
+    let mut mass = BlockMatrix::zeros(pattern.clone());
+    system.mass().add_to(&mut mass);
+    let mut held = vec![false; system.dofs()];
+    system.held(0.0, &mut held);
+    Matrices { stiffness, mass, held }
+}
+
+/// Rest positions of all nodes, flat.
+pub fn rest_positions(built: &Built) -> Vec<f64> {
+    built.bodies.iter().flat_map(|b| b.mesh.vertices.concat()).collect()
+}
+
+/// The lowest modes at the given positions.
+pub fn modes(built: &Built, q: &[f64], count: usize) -> Result<Modes, EigenError> {
+    let m = matrices(built, q);
+    lowest_modes(&m.stiffness, &m.mass, &m.held, count, 1e-10)
+}
+
+/// The largest angular frequency of the mesh at rest, rad/s; `None` if it cannot be found.
+pub fn largest_frequency(built: &Built) -> Option<f64> {
+    let m = matrices(built, &rest_positions(built));
+    let diagonal = built.simulation.system.mass().diagonal();
+    let square = largest_eigenvalue(&mut |x, y| m.stiffness.mul_vec(x, y), diagonal, &m.held, 1e-3);
+    (square > 0.0 && square.is_finite()).then(|| square.sqrt())
+}
+
+/// The step below which an explicit method with the limit hω < 2 is stable at rest, s.
+pub fn explicit_limit(built: &Built) -> Option<f64> {
+    largest_frequency(built).map(|omega| 2.0 / omega)
+}
+
+/// A fresh integrator of the scene's kind and options.
+fn fresh(scene: &Scene) -> Option<Box<dyn Integrator>> {
+    use crate::schema::OptionValue;
+    let value = |v: &OptionValue| match v {
+        OptionValue::Number(x) => Some(Value::Number(*x)),
+        OptionValue::Bool(b) => Some(Value::Flag(*b)),
+        OptionValue::Text(t) => Some(Value::Word(t.clone())),
+        OptionValue::Numbers(_) => None,
+    };
+    let given = scene.integrator.options.iter();
+    let given: Option<Vec<_>> = given.map(|o| Some((o.key.clone(), value(&o.value)?))).collect();
+    integrators::find(&scene.integrator.name)?.create(&given?).ok()
+}
+
+/// How far the scene's integrator is stable, relative to hω = 2.
+pub fn stability_factor(scene: &Scene) -> f64 {
+    match fresh(scene).map(|mut i| stability(i.as_mut())) {
+        Some(Stability::Below(angle)) => 0.5 * angle,
+        _ => 1.0,
+    }
+}
+
+/// What the scene's integrator does to a mode of frequency ω (rad/s) at the scene's step.
+pub fn mode_response(scene: &Scene, omega: f64) -> Option<Response> {
+    response(fresh(scene)?.as_mut(), omega * scene.time.step)
+}
+
+/// Stability limits of every explicit method in the catalogue as steps, s.
+pub fn stable_steps(largest_omega: f64) -> Vec<(&'static str, Option<f64>)> {
+    integrators::CATALOGUE
+        .iter()
+        .filter_map(|entry| {
+            let mut integrator = entry.create(&[]).ok()?;
+            if !integrator.claims().explicit {
+                return None;
+            }
+            let step = match stability(integrator.as_mut()) {
+                Stability::Below(angle) => Some(angle / largest_omega),
+                _ => None,
+            };
+            Some((entry.name, step))
+        })
+        .collect()
+}
+
+/// Warnings about the step: too long for an explicit method, or for the midpoint rule's energy band.
+pub fn step_warnings(scene: &Scene, built: &Built) -> Vec<String> {
+    let claims = built.simulation.integrator.claims();
+    if !claims.explicit && !claims.symplectic {
+        return Vec::new();
+    }
+    let Some(limit) = explicit_limit(built) else { return Vec::new() };
+    let (step, name) = (scene.time.step, &scene.integrator.name);
+    if claims.explicit {
+        let limit = limit * stability_factor(scene);
+        if step > limit {
+            return vec![format!(
+                "the step of {step:e} s is above {limit:.2e} s, up to which {name} is stable at rest: \
+                 shorten time.step, or use integrator \"energy-momentum\""
+            )];
+        }
+    } else if step > MIDPOINT_LIMIT * limit {
+        return vec![format!(
+            "the step of {step:e} s is {:.1} times the explicit limit of {limit:.2e} s: up to {MIDPOINT_LIMIT} \
+             times {name} kept energy within 2 % where it was measured, beyond it may gain energy; \
+             \"energy-momentum\" keeps it at any step",
+            step / limit
+        )];
+    }
+    Vec::new()
+}

@@ -1,0 +1,60 @@
+//! Scenes that ship with the program, and the meshes they need.
+
+/// A built-in scene.
+pub struct BuiltIn {
+    /// Name for `lilyan run NAME`.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// The scene file.
+    pub text: &'static str,
+}
+
+impl BuiltIn {
+    /// What stands for its path in messages.
+    pub fn origin(&self) -> String {
+        format!("{PREFIX}{}.toml", self.name)
+    }
+}
+
+const PREFIX: &str = "built-in:";
+
+macro_rules! scene {
+    ($name:literal, $summary:literal) => {
+        BuiltIn {
+            name: $name,
+            summary: $summary,
+            text: include_str!(concat!("../../../scenes/", $name, ".toml")),
+        }
+    };
+}
+
+/// Every built-in scene; the first is the default.
+pub static SCENES: &[BuiltIn] = &[
+    scene!("tumbling-rod", "an elastic rod tumbling in space, explicit; momenta exact"),
+    scene!("tumbling-rod-damped", "the same with material damping; momenta still exact"),
+    scene!("tumbling-bar", "a neo-Hookean bar with twenty-fold steps, energy–momentum"),
+    scene!("cantilever", "a clamped beam swinging under gravity"),
+    scene!("steel-cantilever", "a steel beam, to see what a step does to its first mode"),
+    scene!("twisted-bar", "a twisted bar released"),
+    scene!("spot-landing", "a cow of jelly landing on the floor"),
+    scene!("pendulum", "a stiff bar swinging from a hinge"),
+    scene!("heterogeneous-bar", "soft and stiff layers in one bar"),
+    scene!("bench-beam", "the common beam for comparing programs"),
+];
+
+/// Meshes that built-in scenes refer to.
+static ASSETS: &[(&str, &[u8])] = &[("spot.mesh", include_bytes!("../../../scenes/spot.mesh"))];
+
+/// The scene of that name.
+pub fn find(name: &str) -> Option<&'static BuiltIn> {
+    SCENES.iter().find(|s| s.name == name)
+}
+
+/// The mesh that a built-in scene calls `path`.
+pub fn asset(origin: &str, path: &str) -> Option<&'static [u8]> {
+    if !origin.starts_with(PREFIX) {
+        return None;
+    }
+    ASSETS.iter().find(|(name, _)| *name == path).map(|(_, bytes)| *bytes)
+}

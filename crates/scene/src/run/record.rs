@@ -1,0 +1,228 @@
+//! What a run writes down on its way: energies, momenta, probes, frames, and how it went.
+
+use super::fields;
+use crate::build::Built;
+use crate::report::Replay;
+use crate::schema::{ContactKind, Scene};
+use crate::writers::atomic::WriteError;
+use crate::writers::csv::Table;
+use crate::writers::pvd::Collection;
+use crate::writers::vtu::{Field, Frame, frame_name};
+use lilyan_dynamics::StepRecord;
+use std::path::{Path, PathBuf};
+
+/// Columns of `energy.csv`.
+pub const ENERGY_COLUMNS: [&str; 18] = [
+    "t",
+    "kinetic",
+    "elastic",
+    "gravity",
+    "other",
+    "total",
+    "work_external",
+    "dissipated_physical",
+    "dissipated_numerical",
+    "px",
+    "py",
+    "pz",
+    "lx",
+    "ly",
+    "lz",
+    "step",
+    "newton_iterations",
+    "step_size",
+];
+
+/// Counters that a checkpoint carries along.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counters {
+    /// Newton iterations of all steps.
+    pub newton: f64,
+    /// Steps that were cut into parts.
+    pub halved: f64,
+    /// Wall time, s.
+    pub wall: f64,
+    /// Largest |P − P₀| and Σ|p| seen.
+    pub linear: [f64; 2],
+    /// Largest |L − L₀| and Σ|r×p| seen.
+    pub angular: [f64; 2],
+}
+
+impl Counters {
+    pub(super) fn to_vec(self) -> Vec<f64> {
+        let Self { newton, halved, wall, linear, angular } = self;
+        vec![newton, halved, wall, linear[0], linear[1], angular[0], angular[1]]
+    }
+
+    pub(super) fn from_slice(v: &[f64]) -> Option<Self> {
+        let &[newton, halved, wall, a, b, c, d] = v else { return None };
+        Some(Self { newton, halved, wall, linear: [a, b], angular: [c, d] })
+    }
+}
+
+/// The record of a run.
+pub struct Recorder {
+    /// Lines of `energy.csv`.
+    pub energy: Table,
+    /// Lines of `probes.csv`.
+    pub probes: Table,
+    /// Frames written.
+    pub frames: u64,
+    /// How it went.
+    pub counters: Counters,
+    /// The surface in motion.
+    pub replay: Option<Replay>,
+    directory: PathBuf,
+    collection: Collection,
+    momenta: ([f64; 3], [f64; 3]),
+}
+
+impl Recorder {
+    /// For a run into `directory`, starting from the built scene.
+    pub fn new(scene: &Scene, built: &Built, directory: &Path) -> Self {
+        let mut columns = vec!["t".to_string()];
+        for probe in &built.probes {
+            columns.extend(["x", "y", "z"].map(|axis| format!("{}_{axis}", probe.name)));
+        }
+        Self {
+            energy: Table::new(ENERGY_COLUMNS),
+            probes: Table::new(columns),
+            frames: 0,
+            counters: Counters::default(),
+            replay: scene.output.replay.then(|| replay(scene, built)),
+            directory: directory.to_path_buf(),
+            collection: Collection::new(directory.join("frames.pvd")),
+            momenta: built.simulation.state.momenta([0.0; 3]),
+        }
+    }
+
+    /// A line of `energy.csv` and of `probes.csv` for the current state.
+    pub fn line(&mut self, built: &Built, record: &StepRecord) {
+        let simulation = &built.simulation;
+        let state = &simulation.state;
+        let (kinetic, parts) = simulation.energies();
+        let total = kinetic + parts.total();
+        let (p, l) = state.momenta([0.0; 3]);
+        let ledger = &simulation.ledger;
+        self.energy.push(&[
+            state.t,
+            kinetic,
+            parts.elastic,
+            parts.gravity,
+            parts.other,
+            total,
+            ledger.work_external,
+            ledger.dissipated_physical,
+            ledger.dissipated_numerical(total),
+            p[0],
+            p[1],
+            p[2],
+            l[0],
+            l[1],
+            l[2],
+            simulation.index as f64,
+            record.integrating.newton_iterations as f64,
+            simulation.step / f64::from(record.parts.max(1)),
+        ]);
+        let norm = |x: [f64; 3]| (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]).sqrt();
+        let apart = |a: [f64; 3], b: [f64; 3]| norm([a[0] - b[0], a[1] - b[1], a[2] - b[2]]);
+        let (mut moving, mut turning) = (0.0, 0.0);
+        for (x, p) in state.q.chunks_exact(3).zip(state.p.chunks_exact(3)) {
+            let p = [p[0], p[1], p[2]];
+            moving += norm(p);
+            turning += norm([x[0], x[1], x[2]]) * norm(p);
+        }
+        let c = &mut self.counters;
+        c.linear = [c.linear[0].max(apart(p, self.momenta.0)), c.linear[1].max(moving)];
+        c.angular = [c.angular[0].max(apart(l, self.momenta.1)), c.angular[1].max(turning)];
+        if !built.probes.is_empty() {
+            let places = built.probes.iter().flat_map(|probe| probe.place(&state.q));
+            self.probes.push(&std::iter::once(state.t).chain(places).collect::<Vec<f64>>());
+        }
+    }
+
+    /// A frame of the current state.
+    pub fn frame(&mut self, scene: &Scene, built: &Built) -> Result<(), WriteError> {
+        let state = &built.simulation.state;
+        let tets: Vec<[u32; 4]> =
+            built.simulation.system.bodies().iter().flat_map(|b| b.tets.cliques()).collect();
+        let fields = fields::compute(built, &scene.output.fields);
+        let pick = |per_vertex: bool| {
+            let chosen = fields.iter().filter(|f| f.per_vertex == per_vertex);
+            chosen
+                .map(|f| Field { name: f.name, components: f.components, values: &f.values })
+                .collect::<Vec<_>>()
+        };
+        let name = frame_name(self.frames as usize);
+        Frame {
+            time: Some(state.t),
+            positions: &state.q,
+            tets: &tets,
+            triangles: &[],
+            lines: &[],
+            point_fields: pick(true),
+            cell_fields: pick(false),
+        }
+        .write(self.directory.join(&name))?;
+        self.collection.add(state.t, name)?;
+        self.frames += 1;
+        self.show(built, state.t, &state.q);
+        Ok(())
+    }
+
+    /// Adds positions to the replay.
+    pub(super) fn show(&mut self, built: &Built, t: f64, q: &[f64]) {
+        if let Some(replay) = &mut self.replay {
+            let stress = fields::to_vertices(built, &fields::von_mises(built, q));
+            replay.push(t, q, &[&stress]);
+        }
+    }
+
+    /// Takes up frames that an earlier run wrote.
+    pub(super) fn adopt_frames(&mut self, built: &Built, count: u64, every: &dyn Fn(u64) -> f64) {
+        for k in 0..count {
+            let name = frame_name(k as usize);
+            let t = every(k);
+            self.collection.push(t, name.clone());
+            // Only the report's replay needs the positions; a frame that cannot be read is left out.
+            if let Ok(crate::readers::Loaded::Tets(mesh, _)) =
+                crate::readers::read(&self.directory.join(&name))
+            {
+                let q: Vec<f64> = mesh.vertices.concat();
+                if q.len() == built.simulation.state.q.len() {
+                    self.show(built, t, &q);
+                }
+            }
+        }
+        self.frames = count;
+    }
+
+    /// Writes the tables.
+    pub fn write_tables(&self) -> Result<(), WriteError> {
+        self.energy.write(self.directory.join("energy.csv"))?;
+        if self.probes.columns().len() > 1 {
+            self.probes.write(self.directory.join("probes.csv"))?;
+        }
+        Ok(())
+    }
+}
+
+fn replay(scene: &Scene, built: &Built) -> Replay {
+    let mut triangles = Vec::new();
+    for body in &built.bodies {
+        let shift = |v: u32| v + body.first_node as u32;
+        triangles.extend(body.surface.triangles.iter().map(|t| t.map(shift)));
+    }
+    let pinned: Vec<u32> =
+        built.simulation.system.pins().iter().flat_map(|p| p.nodes.iter().copied()).collect();
+    let mut replay = Replay::new(&built.simulation.state.q, &triangles, &[])
+        .with_field("von Mises stress", "Pa")
+        .with_pinned(&pinned);
+    for contact in &scene.contacts {
+        if let ContactKind::Plane { point, normal } = contact.kind {
+            replay = replay.with_ground(point, normal).with_up(normal);
+            break;
+        }
+    }
+    replay
+}
