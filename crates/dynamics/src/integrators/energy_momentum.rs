@@ -43,7 +43,7 @@ impl EnergyMomentum {
 
 impl Integrator for EnergyMomentum {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
-        self.ends.prepare(system, state, state.t + h);
+        self.ends.prepare(system, state, h)?;
         let n = state.q.len();
         let impulse: Vec<f64> = state.p.iter().map(|p| h * p).collect();
         let mut v = state.v.clone();
