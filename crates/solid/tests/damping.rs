@@ -32,7 +32,7 @@ fn mesh() -> TetMesh {
 fn bar(material: &str, given: Given, damping: Option<DampingSpec>) -> Model {
     let material = materials::find(material).unwrap();
     let mut body = BodyInput::new("bar", mesh(), material, given, RHO);
-    body.damping = damping;
+    body.damping.extend(damping);
     model(body)
 }
 

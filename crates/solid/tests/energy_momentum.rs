@@ -12,7 +12,7 @@ use lilyan_solid::{DampingSpec, Model};
 fn scene(damping: Option<DampingSpec>, name: &str, multiple: f64) -> Simulation<Model> {
     let mesh = box_mesh([2.0, 0.5, 0.5], [6, 2, 2]).unwrap();
     let mut body = body(mesh.clone(), "neo-hookean");
-    body.damping = damping;
+    body.damping.extend(damping);
     let model = model(body);
     let limit = explicit_limit(&model, &flat(&mesh.vertices));
     let state = tumbling(&model, &mesh, 1.15);
