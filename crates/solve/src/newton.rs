@@ -229,7 +229,10 @@ pub fn minimize(
             }
             let (trial, size) = objective.value(&work.trial);
             let enough = value + 1e-4 * step * slope;
-            if trial <= enough || (drowned && trial <= value + 1e-10 * magnitude) {
+            // A converged correction is below what can be told apart: near a rest state without any
+            // stress the value is all round-off, and no rule about its decrease holds.
+            let negligible = correction <= threshold && trial.is_finite();
+            if trial <= enough || negligible || (drowned && trial <= value + 1e-10 * magnitude) {
                 x.copy_from_slice(&work.trial);
                 (value, magnitude) = (trial, size);
                 accepted = true;

@@ -26,7 +26,7 @@ impl Integrator for SemiImplicit {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let n = state.q.len();
         let t1 = state.t + h;
-        self.ends.prepare(system, state, t1);
+        self.ends.prepare(system, state, h)?;
         if !self.work.as_ref().is_some_and(|w| w.fits(system.pattern())) {
             self.work = None;
         }

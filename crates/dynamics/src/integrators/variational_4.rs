@@ -50,7 +50,7 @@ impl Variational4 {
         if !system.has_forces() {
             return Ok(());
         }
-        self.ends.prepare(system, state, state.t);
+        self.ends.prepare(system, state, 0.0)?;
         if !self.work.as_ref().is_some_and(|w| w.fits(system.pattern())) {
             self.work = None;
         }
@@ -94,7 +94,7 @@ impl Integrator for Variational4 {
         next.t = state.t + h;
         self.damp(system, &mut next, h)?;
         // The shares sum to 1 only up to round-off; finish puts held unknowns and time in place.
-        self.ends.prepare(system, state, state.t + h);
+        self.ends.prepare(system, state, h)?;
         let State { mut q, mut p, .. } = next;
         self.ends.finish(system, state, h, &mut q, &mut p)?;
         Ok(report)
