@@ -26,7 +26,7 @@ impl Potential for Elastic {
     }
 
     /// P = ½(F₀+F₁) S with Gonzalez' stress
-    /// S = S(C̄) + 2 (ψ₁ − ψ₀ − ½S(C̄):ΔC)/‖ΔC‖² ΔC, C̄ = ½(C₀+C₁) [gonzalez2000]. For the linear
+    /// S = S(C̄) + 2 (ψ₁ − ψ₀ − ½S(C̄):ΔC)/‖ΔC‖² ΔC, C̄ = ½(C₀+C₁) \[gonzalez2000\]. For the linear
     /// material, which is no function of C, the midpoint stress does the same.
     fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         let tets = &self.0;
