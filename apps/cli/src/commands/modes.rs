@@ -18,9 +18,9 @@ pub struct Arguments {
     /// How many
     #[arg(short = 'n', long, default_value_t = 10)]
     count: usize,
-    /// At this frame of the results in the output folder of a run, instead of at rest
-    #[arg(long, value_name = "FRAME.vtu")]
-    at: Option<PathBuf>,
+    /// At a frame instead of at rest: its number in out/SCENE, or the path of a .vtu file
+    #[arg(long, value_name = "FRAME")]
+    at: Option<String>,
     /// Folder for modes.csv and mode shapes
     #[arg(short, long)]
     output: Option<PathBuf>,
@@ -39,7 +39,13 @@ pub fn run(arguments: &Arguments) -> Done {
     let (_, built) = load(&arguments.scene, &arguments.set)?;
     let q = match &arguments.at {
         None => diagnose::rest_positions(&built),
-        Some(frame) => frame_positions(frame, built.simulation.state.q.len())?,
+        Some(frame) => {
+            let path = match frame.parse::<usize>() {
+                Ok(number) => super::results_of(&arguments.scene).join(vtu::frame_name(number)),
+                Err(_) => PathBuf::from(frame),
+            };
+            frame_positions(&path, built.simulation.state.q.len())?
+        }
     };
     let modes = diagnose::modes(&built, &q, arguments.count).map_err(Failure::stopped)?;
     let two_pi = 2.0 * std::f64::consts::PI;
