@@ -1,20 +1,23 @@
 //! What to cite for a run: entries of references.bib by key.
 
 use crate::report::Citation;
-use crate::schema::Scene;
+use crate::schema::{Damping, Scene};
 use lilyan_dynamics::integrators;
-use lilyan_solid::materials;
+use lilyan_solid::{damping, materials};
 
 const BIBLIOGRAPHY: &str = include_str!("../../../references.bib");
 
-/// The works behind the integrator and the materials of a scene.
+/// The works behind the integrator, the materials and the damping of a scene.
 pub fn for_scene(scene: &Scene) -> Vec<Citation> {
     let mut keys: Vec<&str> = Vec::new();
     keys.extend(integrators::find(&scene.integrator.name).map(|e| e.cite));
     for body in &scene.bodies {
         keys.extend(materials::find(&body.material.model).map(|m| m.card().cite));
+        let named = |d: &Damping| damping::CATALOGUE.iter().find(|c| c.name == d.name()).map(|c| c.cite);
+        keys.extend(body.damping.iter().filter_map(named));
     }
-    keys.dedup();
+    let mut seen = std::collections::BTreeSet::new();
+    keys.retain(|key| seen.insert(*key));
     keys.into_iter().filter_map(find).collect()
 }
 

@@ -75,7 +75,17 @@ pub fn integrators(arguments: &Integrators) -> Done {
             ));
         }
     }
+    cite(CATALOGUE.iter().map(|e| (e.name, e.cite)));
     Ok(())
+}
+
+/// Whom to cite for what.
+fn cite(entries: impl Iterator<Item = (&'static str, &'static str)>) {
+    output::line("\nto cite:");
+    for (name, key) in entries {
+        let text = citations::find(key).map_or_else(|| key.to_string(), |c| c.text);
+        output::line(format!("  {name}: {text}"));
+    }
 }
 
 fn describe(entry: &Entry) -> Value {
@@ -155,5 +165,7 @@ pub fn materials(arguments: &Materials) -> Done {
     output::line("\ndamping:");
     let row = |d: &damping::Card| vec![format!("  {}", d.name), d.summary.to_string()];
     output::table(&damping::CATALOGUE.iter().map(row).collect::<Vec<_>>());
+    let dampings = damping::CATALOGUE.iter().map(|d| (d.name, d.cite));
+    cite(cards.iter().map(|c| (c.name, c.cite)).chain(dampings));
     Ok(())
 }

@@ -58,6 +58,17 @@ pub enum Damping {
     },
 }
 
+impl Damping {
+    /// Name in the catalogue of damping models.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Viscous { .. } => "viscous",
+            Self::Kharevych { .. } => "kharevych",
+            Self::Rayleigh { .. } => "rayleigh",
+        }
+    }
+}
+
 /// Strength of Kharevych damping.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Strength {

@@ -39,7 +39,7 @@ pub struct Card {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// Rigid motion is not damped: momenta are kept to round-off.
+    /// Rigid motion is not damped: momenta are kept to round-off (`kharevych`: in its explicit form).
     pub keeps_momenta: bool,
     /// Key in references.bib.
     pub cite: &'static str,
