@@ -122,7 +122,7 @@ impl<'a> ImplicitStep<'a> {
     }
 
     /// Solves for x, from the better of the given guess and standing still (held unknowns of `x`
-    /// stay as given).
+    /// stay as given); a root that is not found from one is looked for from the other.
     pub fn solve(
         &mut self,
         x: &mut [f64],
@@ -139,18 +139,36 @@ impl<'a> ImplicitStep<'a> {
                 still[i] = self.q0[i];
             }
         }
-        let (guess, fallback) = (self.value(x).0, self.value(&still).0);
-        let finite = guess.is_finite();
-        if !finite || (minimizes && fallback < guess) {
-            x.copy_from_slice(&still);
+        // A ballistic guess is excellent at small steps and hopeless at large ones.
+        if minimizes {
+            let (guess, fallback) = (self.value(x).0, self.value(&still).0);
+            if !guess.is_finite() || fallback < guess {
+                x.copy_from_slice(&still);
+            }
+        } else if self.merit(&still) < self.merit(x) {
+            x.swap_with_slice(&mut still);
         }
         let origin = self.q0;
         let solved = if minimizes {
             minimize(self, x, origin, stopping, work)
         } else {
-            find_root(self, x, origin, stopping, work)
+            find_root(self, x, origin, stopping, work).or_else(|_| {
+                x.copy_from_slice(&still);
+                find_root(self, x, origin, stopping, work)
+            })
         };
         solved.map_err(|cause| StepError::Solve { cause, t: self.t0, h: self.h })
+    }
+
+    /// Σ wᵢ rᵢ², +∞ where infeasible.
+    fn merit(&mut self, x: &[f64]) -> f64 {
+        let mut r = vec![0.0; x.len()];
+        if !self.residual(x, &mut r) {
+            return f64::INFINITY;
+        }
+        let weight = self.system.mass().diagonal();
+        let merit: f64 = r.iter().zip(weight).map(|(r, m)| r * r / m).sum();
+        if merit.is_nan() { f64::INFINITY } else { merit }
     }
 
     fn forcing_at(&mut self, x: &[f64]) {

@@ -70,7 +70,7 @@ impl std::fmt::Display for StepError {
             }
             Self::NotFinite { t, h, .. } => write!(
                 f,
-                "at t = {t:.6} s with a step of {h:.3e} s: positions or momenta grew beyond all bounds"
+                "at t = {t:.6} s with a step of {h:.3e} s: positions or momenta are not finite numbers: the motion exploded, or an element is inverted"
             ),
         }
     }
@@ -91,9 +91,15 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Asks the system about a step from `state` that ends at `t1`.
-    pub fn prepare(&mut self, system: &dyn System, state: &State, t1: f64) {
-        let n = state.q.len();
+    /// Asks the system about a step of `h` from `state`, which must be finite.
+    pub fn prepare(&mut self, system: &dyn System, state: &State, h: f64) -> Result<(), StepError> {
+        let (n, t1) = (state.q.len(), state.t + h);
+        // Here, where the culprit is still known: forces would spread it to its neighbours.
+        let finite =
+            |i: &usize| state.q[*i].is_finite() && state.p[*i].is_finite() && state.v[*i].is_finite();
+        if let Some(dof) = (0..n).find(|i| !finite(i)) {
+            return Err(StepError::NotFinite { t: state.t, h, dof });
+        }
         self.mask.resize(n, false);
         system.held(t1, &mut self.mask);
         self.any = self.mask.iter().any(|h| *h);
@@ -102,6 +108,7 @@ impl Ends {
         if self.any {
             system.place_held(t1, &mut self.q, &mut self.v);
         }
+        Ok(())
     }
 
     /// Writes the mean velocity over the step into the held entries of `v`.

@@ -163,7 +163,7 @@ fn checks_add_up_to_the_worst() {
     assert_eq!(check(0.2).level, Level::Fail);
     assert_eq!(check(f64::NAN).level, Level::Fail);
     let verdict = Verdict::from_checks(&[check(0.001), check(0.2), check(0.02)]);
-    assert_eq!((verdict.level, verdict.sentence.as_str()), (Level::Fail, "Energy 0.2 (allowed: 0.01)"));
+    assert_eq!((verdict.level, verdict.sentence.as_str()), (Level::Fail, "energy: 0.2 (allowed: 0.01)"));
     assert_eq!(Verdict::from_checks(&[]).level, Level::Warn, "nothing checked is not a pass");
 }
 

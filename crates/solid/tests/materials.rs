@@ -3,7 +3,7 @@
 //! `cargo test -p lilyan-solid --test materials -- --nocapture` prints the largest errors.
 #![allow(non_snake_case)]
 
-use lilyan_solid::materials::{CATALOGUE, Given, Mat9, Material, find, second_piola_of_C};
+use lilyan_solid::materials::{CATALOGUE, Given, Mat9, Material, find};
 use lilyan_solid::math::{Complex, LANES, Lanes, Mat3, Real, Svd, Vec3, eigen_symmetric, project_positive};
 
 /// Numbers in [−1, 1), the same in every run.
@@ -411,27 +411,6 @@ fn functions_give_the_bits_of_scalars() {
             }
         }
     }
-}
-
-#[test]
-fn second_piola_stress() {
-    let mut worst = Worst(Vec::new());
-    for case in cases() {
-        let (m, c) = (case.material, &case.c);
-        if !m.card().frame_indifferent {
-            continue;
-        }
-        for F in samples(m).into_iter().filter(|F| F.det() > 0.05) {
-            let (psi, S) = second_piola_of_C(m, c, &F.transpose_mul(&F));
-            let P = m.stress(c, &F);
-            let scale = norm(&P).max(norm9(&m.hessian(c, &F)));
-            let error = norm(&(F * S - P)) / scale;
-            worst.see(&case.name, "F S - P", 1e-13, error);
-            let error = (psi - m.energy(c, &F)).abs() / scale;
-            worst.see(&case.name, "energy of C", 1e-13, error);
-        }
-    }
-    worst.report();
 }
 
 #[test]

@@ -235,7 +235,10 @@ pub fn minimize(
             }
             let (trial, size) = objective.value(&work.trial);
             let enough = value + 1e-4 * step * slope;
-            if trial <= enough || (drowned && trial <= value + 1e-10 * magnitude) {
+            // A converged correction is below what can be told apart: near a rest state without any
+            // stress the value is all round-off, and no rule about its decrease holds.
+            let negligible = correction <= threshold && trial.is_finite();
+            if trial <= enough || negligible || (drowned && trial <= value + 1e-10 * magnitude) {
                 x.copy_from_slice(&work.trial);
                 (value, magnitude) = (trial, size);
                 accepted = true;
@@ -277,15 +280,21 @@ pub fn find_root(
     }
     check_finite(&work.gradient)?;
     let mut merit = weighted_square(equations, &work.gradient);
+    let mut refactor = true;
     while report.iterations < stopping.max_iterations {
         report.iterations += 1;
-        equations.preconditioner(x, Curvature::Exact, &mut work.matrix);
-        if work.factor.factor(&work.matrix).is_err() {
-            equations.preconditioner(x, Curvature::Projected, &mut work.matrix);
-            work.factor.factor(&work.matrix).map_err(|e| SolveError::Singular { dof: e.dof })?;
+        if refactor {
+            equations.preconditioner(x, Curvature::Exact, &mut work.matrix);
+            if work.factor.factor(&work.matrix).is_err() {
+                equations.preconditioner(x, Curvature::Projected, &mut work.matrix);
+                work.factor.factor(&work.matrix).map_err(|e| SolveError::Singular { dof: e.dof })?;
+            }
         }
         let linear = newton_direction(equations, x, stopping.length, work);
         report.linear_iterations += linear;
+        // The factor serves the whole step while it preconditions well; a new one costs about as much as
+        // ten linear iterations. It is never kept for the next step: a step is a function of its state.
+        refactor = linear > 10;
         check_finite(&work.direction)?;
         let correction = max_norm(&work.direction);
         report.corrections.push(correction);

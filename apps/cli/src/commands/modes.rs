@@ -19,9 +19,9 @@ pub struct Arguments {
     /// How many
     #[arg(short = 'n', long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
-    /// At this frame of the results in the output folder of a run, instead of at rest
-    #[arg(long, value_name = "FRAME.vtu")]
-    at: Option<PathBuf>,
+    /// At a frame instead of at rest: its number in out/SCENE, or the path of a .vtu file
+    #[arg(long, value_name = "FRAME")]
+    at: Option<String>,
     /// Folder for modes.csv and mode shapes
     #[arg(short, long)]
     output: Option<PathBuf>,
@@ -40,7 +40,13 @@ pub fn run(arguments: &Arguments) -> Done {
     let (_, built) = load(&arguments.scene, &arguments.set)?;
     let q = match &arguments.at {
         None => diagnose::rest_positions(&built),
-        Some(frame) => frame_positions(frame, built.simulation.state.q.len())?,
+        Some(frame) => {
+            let path = match frame.parse::<usize>() {
+                Ok(number) => super::results_of(&arguments.scene).join(vtu::frame_name(number)),
+                Err(_) => PathBuf::from(frame),
+            };
+            frame_positions(&path, built.simulation.state.q.len())?
+        }
     };
     let modes = diagnose::modes(&built, &q, arguments.count as usize).map_err(|e| match e {
         EigenError::TooManyModes { .. } => Failure::input(format!("{e}; ask for fewer with -n")),

@@ -52,11 +52,7 @@ pub fn run(arguments: &Arguments) -> Done {
     for warning in &built.warnings {
         eprintln!("warning: {warning}");
     }
-    let stem = PathBuf::from(name).file_stem().map(|s| s.to_string_lossy().into_owned());
-    let directory = match &arguments.output {
-        Some(path) => path.clone(),
-        None => PathBuf::from("out").join(stem.unwrap_or_else(|| "run".into())),
-    };
+    let directory = arguments.output.clone().unwrap_or_else(|| super::results_of(name));
     let known = built.warnings.len();
     // The number of the signal that came; a second one, while the first is being honoured, is no different.
     let interrupted = Arc::new(AtomicUsize::new(0));

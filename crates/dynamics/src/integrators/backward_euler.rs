@@ -33,7 +33,7 @@ impl BackwardEuler {
 impl Integrator for BackwardEuler {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let t1 = state.t + h;
-        self.ends.prepare(system, state, t1);
+        self.ends.prepare(system, state, h)?;
         let impulse: Vec<f64> = state.p.iter().map(|p| h * p).collect();
         let mut v = state.v.clone();
         self.ends.mean_velocity(&state.q, h, &mut v);

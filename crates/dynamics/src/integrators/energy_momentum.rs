@@ -17,11 +17,12 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "keeps energy and both momenta at any step size (discrete gradient)",
     cite: "gonzalez2000",
     options: &[
-        // What the solver leaves is what the energy drifts by, so it solves closer than others.
+        // What the solver leaves is what energy and angular momentum drift by, so it solves closer
+        // than others: 1e-9 would be 2 % cheaper and drift seven times as fast.
         OptionSpec {
             name: "tolerance",
             doc: "size of the last Newton correction relative to the motion in the step",
-            kind: Kind::Number { min: 1e-15, max: 0.5, default: 1e-9 },
+            kind: Kind::Number { min: 1e-15, max: 0.5, default: 1e-10 },
         },
         MAX_ITERATIONS,
     ],
@@ -42,7 +43,7 @@ impl EnergyMomentum {
 
 impl Integrator for EnergyMomentum {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
-        self.ends.prepare(system, state, state.t + h);
+        self.ends.prepare(system, state, h)?;
         let n = state.q.len();
         let impulse: Vec<f64> = state.p.iter().map(|p| h * p).collect();
         let mut v = state.v.clone();

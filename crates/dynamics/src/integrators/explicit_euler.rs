@@ -21,7 +21,7 @@ struct ExplicitEuler {
 impl Integrator for ExplicitEuler {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let n = state.q.len();
-        self.ends.prepare(system, state, state.t + h);
+        self.ends.prepare(system, state, h)?;
         let (mut force, mut a) = (vec![0.0; n], vec![0.0; n]);
         acceleration(system, &self.ends.mask, state.t, &state.q, &state.v, &mut force, &mut a);
         let mut q1: Vec<f64> = (0..n).map(|i| state.q[i] + h * state.v[i]).collect();

@@ -22,7 +22,7 @@ impl Integrator for Rk4 {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let n = state.q.len();
         let (t, q0, v0) = (state.t, &state.q, &state.v);
-        self.ends.prepare(system, state, t + h);
+        self.ends.prepare(system, state, h)?;
         let mask = self.ends.mask.clone();
         let (mut q, mut v) = (q0.clone(), v0.clone());
         let (mut force, mut a) = (vec![0.0; n], vec![0.0; n]);

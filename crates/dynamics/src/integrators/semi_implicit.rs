@@ -27,7 +27,7 @@ impl Integrator for SemiImplicit {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let n = state.q.len();
         let t1 = state.t + h;
-        self.ends.prepare(system, state, t1);
+        self.ends.prepare(system, state, h)?;
         let work = self.kept.workspace(system);
 
         let mut rhs = vec![0.0; n];

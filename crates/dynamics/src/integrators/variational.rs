@@ -174,7 +174,7 @@ impl Variational {
 
 impl Integrator for Variational {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
-        self.ends.prepare(system, state, state.t + h);
+        self.ends.prepare(system, state, h)?;
         if self.alpha == 0.0 || self.alpha == 1.0 {
             self.explicit_step(system, state, h)?;
             Ok(Integrating::default())

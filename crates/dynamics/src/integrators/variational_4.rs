@@ -49,7 +49,7 @@ impl Variational4 {
         if !system.has_forces() {
             return Ok(());
         }
-        self.ends.prepare(system, state, state.t);
+        self.ends.prepare(system, state, 0.0)?;
         let work = self.midpoint.workspace(system);
         let a = work.matrix_mut();
         a.clear();
@@ -90,7 +90,7 @@ impl Integrator for Variational4 {
         next.t = state.t + h;
         self.damp(system, &mut next, h)?;
         // The shares sum to 1 only up to round-off; finish puts held unknowns and time in place.
-        self.ends.prepare(system, state, state.t + h);
+        self.ends.prepare(system, state, h)?;
         let State { mut q, mut p, .. } = next;
         self.ends.finish(system, state, h, &mut q, &mut p)?;
         Ok(report)

@@ -105,7 +105,7 @@ impl Integrator for Verlet {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let n = state.q.len();
         self.resize(n);
-        self.ends.prepare(system, state, state.t + h);
+        self.ends.prepare(system, state, h)?;
         if self.gradient_at != state.q {
             system.gradient(state.t, &state.q, &mut self.gradient);
         }

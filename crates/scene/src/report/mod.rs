@@ -64,20 +64,20 @@ impl Verdict {
         let Some(level) = checks.iter().map(|c| c.level).max() else {
             return Self::new(Level::Warn, "nothing could be checked in this run");
         };
-        let names = |c: &Check| format!("{} {}", c.quantity, c.measured);
+        let names = |c: &Check| format!("{}: {}", c.quantity.to_lowercase(), c.measured);
         let worst: Vec<&Check> = checks.iter().filter(|c| c.level == level).collect();
         let sentence = if level == Level::Pass {
             let parts: Vec<String> = worst.iter().take(3).map(|c| names(c)).collect();
             match checks.len() {
                 1 => parts.join(""),
-                n => format!("all {n} checks hold: {}", parts.join(", ")),
+                n => format!("all {n} checks hold — {}", parts.join("; ")),
             }
         } else {
             let parts: Vec<String> =
                 worst.iter().take(3).map(|c| format!("{} (allowed: {})", names(c), c.allowed)).collect();
             let more = worst.len() - parts.len();
             let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-            format!("{}{more}", parts.join(", "))
+            format!("{}{more}", parts.join("; "))
         };
         Self::new(level, sentence)
     }

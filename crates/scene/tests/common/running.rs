@@ -1,4 +1,5 @@
 //! Running scenes from text, for tests.
+#![allow(dead_code)] // each test file uses its share
 
 use lilyan_scene::build::{Built, build};
 use lilyan_scene::run::{Outcome, Progress, RunOptions, Signal, run};

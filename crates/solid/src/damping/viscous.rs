@@ -36,7 +36,7 @@ impl Damping for Viscous {
                 self.tets.all_moduli(),
                 out,
                 #[inline(always)]
-                |block, moduli| {
+                |_, block, moduli| {
                     let (mu, lambda) = (moduli[0].scale(-self.time), moduli[1].scale(-self.time));
                     let F = block.gradient_of(q);
                     let rate = F.transpose_mul(&block.gradient_of(v)).symmetric_part();

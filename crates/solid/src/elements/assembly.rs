@@ -45,6 +45,14 @@ impl Tets {
         });
     }
 
+    /// Adds the discrete gradient of Σ vol ψ between q₀ and q₁, N; `false` where an element ends inverted.
+    pub fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
+        self.add_corner_forces(g, &|first, blocks, out| {
+            self.material.discrete_forces(first, blocks, &self.constants, q0, q1, out);
+        });
+        g[3 * self.nodes.start..3 * self.nodes.end].iter().all(|x| x.is_finite())
+    }
+
     /// Adds what `kernel` computes at the corners of each block.
     pub(crate) fn add_corner_forces(&self, g: &mut [f64], kernel: RunKernel<'_, [Lanes; 12]>) {
         if self.blocks.len() < SERIAL || threads::threads() == 1 {

@@ -4,7 +4,7 @@
 //! vertices 1, 2, 3 is the columns of vol P Dₘ⁻ᵀ, and minus their sum at vertex 0.
 
 use crate::materials::Density;
-use crate::math::{LANES, Lanes, Mat3};
+use crate::math::{LANES, Lanes, Mat3, Real};
 
 /// Eight tets: vertex numbers, Dₘ⁻¹, volumes. A last block that is not full repeats its first tet with
 /// volume 0.
@@ -110,7 +110,7 @@ pub fn energies<D: Density>(first: usize, blocks: &[Block], c: &Constants, q: &[
         c,
         out,
         #[inline(always)]
-        |block, constants| D::energy(constants, &block.gradient_of(q)) * block.volume,
+        |_, block, constants| D::energy(constants, &block.gradient_of(q)) * block.volume,
     );
 }
 
@@ -122,11 +122,78 @@ pub fn forces<D: Density>(first: usize, blocks: &[Block], c: &Constants, q: &[f6
         c,
         out,
         #[inline(always)]
-        |block, constants| block.corner_forces(&D::stress(constants, &block.gradient_of(q))),
+        |_, block, constants| block.corner_forces(&D::stress(constants, &block.gradient_of(q))),
     );
 }
 
-/// Applies `f` to every block with its constants. Compiled once per processor level; the widest that
+/// Discrete gradient of vol ψ at the corners, between positions q₀ and q₁ \[gonzalez2000\].
+///
+/// P = ½(F₀+F₁) S with S = S(C̄) + 2 (ψ₁ − ψ₀ − ½S(C̄):ΔC)/‖ΔC‖² ΔC, C̄ = ½(C₀+C₁). S(C̄) = F⁻¹P(F) for any F with
+/// FᵀF = C̄: the Cholesky factor is the cheapest. Where the end is inverted the result is NaN, also for
+/// materials that survive inversion: ψ as a function of C does not see it. The linear material, which is no
+/// function of C, takes the midpoint stress, which does the same for a quadratic energy.
+pub fn discrete_forces<D: Density>(
+    first: usize,
+    blocks: &[Block],
+    c: &Constants,
+    q0: &[f64],
+    q1: &[f64],
+    out: &mut [[Lanes; 12]],
+) {
+    // ψ at both ends by the kernel that exists anyway: inlining every material twice more here would double
+    // the time to compile this crate.
+    let mut gained = vec![[Lanes([0.0; LANES]); 2]; blocks.len()];
+    if D::CARD.frame_indifferent {
+        let mut energy = vec![Lanes([0.0; LANES]); blocks.len()];
+        for (end, q) in [q0, q1].into_iter().enumerate() {
+            energies::<D>(first, blocks, c, q, &mut energy);
+            gained.iter_mut().zip(&energy).for_each(|(g, e)| g[end] = *e);
+        }
+    }
+    each_block(
+        first,
+        blocks,
+        c,
+        out,
+        #[inline(always)]
+        |k, block, constants| {
+            let (F0, F1) = (block.gradient_of(q0), block.gradient_of(q1));
+            let middle = (F0 + F1).scale(Lanes::new(0.5));
+            if !D::CARD.frame_indifferent {
+                return block.corner_forces(&D::stress(constants, &middle));
+            }
+            let (C0, C1) = (F0.transpose_mul(&F0), F1.transpose_mul(&F1));
+            let change = C1 - C0;
+            let root = cholesky_transposed(&(C0 + C1).scale(Lanes::new(0.5)));
+            let S = (root.inverse() * D::stress(constants, &root)).symmetric_part();
+            let square = change.dot(&change);
+            // `gained` is vol ψ; a block that is not full has lanes of volume 0.
+            let per_volume =
+                Lanes::select_positive(block.volume, Lanes::new(1.0) / block.volume, Lanes::new(0.0));
+            let missing = (gained[k][1] - gained[k][0]) * per_volume - S.dot(&change).scale(0.5);
+            // Below ‖ΔC‖ = 1e-6 the correction (third order in ΔC) is smaller than its own round-off.
+            let counts = square - C1.dot(&C1).scale(1e-12);
+            let factor = Lanes::select_positive(counts, missing.scale(2.0) / square, Lanes::new(0.0));
+            let feasible = Lanes::select_positive(F1.det(), Lanes::new(1.0), Lanes::new(f64::NAN));
+            block.corner_forces(&(middle * (S + change.scale(factor))).scale(feasible))
+        },
+    );
+}
+
+/// The upper triangular F with FᵀF = C.
+#[inline(always)]
+fn cholesky_transposed<T: Real>(C: &Mat3<T>) -> Mat3<T> {
+    let mut F = Mat3::zero();
+    F[(0, 0)] = C[(0, 0)].sqrt();
+    F[(0, 1)] = C[(0, 1)] / F[(0, 0)];
+    F[(0, 2)] = C[(0, 2)] / F[(0, 0)];
+    F[(1, 1)] = (C[(1, 1)] - F[(0, 1)].squared()).sqrt();
+    F[(1, 2)] = (C[(1, 2)] - F[(0, 1)] * F[(0, 2)]) / F[(1, 1)];
+    F[(2, 2)] = (C[(2, 2)] - F[(0, 2)].squared() - F[(1, 2)].squared()).sqrt();
+    F
+}
+
+/// Applies `f` to every block (its number in `blocks`, itself, its constants). Compiled once per processor level; the widest that
 /// this machine has is taken.
 #[inline(always)]
 pub(crate) fn each_block<T>(
@@ -134,7 +201,7 @@ pub(crate) fn each_block<T>(
     blocks: &[Block],
     c: &Constants,
     out: &mut [T],
-    f: impl Fn(&Block, &[Lanes]) -> T,
+    f: impl Fn(usize, &Block, &[Lanes]) -> T,
 ) {
     pulp::Arch::new().dispatch(
         #[inline(always)]
@@ -144,7 +211,7 @@ pub(crate) fn each_block<T>(
                 if k == 0 || !c.uniform {
                     c.lanes(first + k, &mut constants);
                 }
-                *out = f(block, &constants[..c.count]);
+                *out = f(k, block, &constants[..c.count]);
             }
         },
     );

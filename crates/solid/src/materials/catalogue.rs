@@ -52,6 +52,16 @@ pub trait Material: Send + Sync {
     fn energies(&self, first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [Lanes]);
     /// Gradient of vol ψ at the corners of the tets of `blocks`.
     fn forces(&self, first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [[Lanes; 12]]);
+    /// Discrete gradient of vol ψ at the corners between two sets of positions; NaN where the end is inverted.
+    fn discrete_forces(
+        &self,
+        first: usize,
+        blocks: &[Block],
+        c: &Constants,
+        q0: &[f64],
+        q1: &[f64],
+        out: &mut [[Lanes; 12]],
+    );
 }
 
 /// The object made from a density type; it holds nothing.
@@ -100,17 +110,19 @@ impl<D: Density> Material for Entry<D> {
     fn forces(&self, first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [[Lanes; 12]]) {
         kernel::forces::<D>(first, blocks, c, q, out);
     }
+    fn discrete_forces(
+        &self,
+        first: usize,
+        blocks: &[Block],
+        c: &Constants,
+        q0: &[f64],
+        q1: &[f64],
+        out: &mut [[Lanes; 12]],
+    ) {
+        kernel::discrete_forces::<D>(first, blocks, c, q0, q1, out);
+    }
 }
 
 fn splat<T: Real>(c: &[f64]) -> Vec<T> {
     c.iter().map(|&x| T::new(x)).collect()
-}
-
-/// (ψ, S) as functions of C = FᵀF for a frame-indifferent model, with S = 2 ∂ψ/∂C the second
-/// Piola–Kirchhoff stress: F may be any root of C, and with F = U = √C, S = U⁻¹ P(U). For the
-/// energy–momentum step, which averages C and not F. C must be symmetric positive definite.
-pub fn second_piola_of_C(material: &dyn Material, c: &[f64], C: &Mat3) -> (f64, Mat3) {
-    let U = C.sqrt_symmetric();
-    let S = U.inverse() * material.stress(c, &U);
-    (material.energy(c, &U), S.symmetric_part())
 }

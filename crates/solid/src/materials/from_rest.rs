@@ -51,3 +51,10 @@ pub fn infinite_unless_positive<T: Real>(J: T, energy: T) -> T {
     let feasible = J + energy.scale(0.0);
     T::select_positive(feasible, energy, T::new(f64::INFINITY))
 }
+
+/// J where it is positive, NaN elsewhere: a stress that does not exist must not pass for one, least of
+/// all with explicit integrators, which never ask for the energy.
+#[inline(always)]
+pub fn nan_unless_positive<T: Real>(J: T) -> T {
+    T::select_positive(J, J, T::new(f64::NAN))
+}

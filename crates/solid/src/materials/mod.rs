@@ -23,7 +23,7 @@ mod stiffness;
 mod stvk;
 
 pub use arap::Arap;
-pub use catalogue::{CATALOGUE, Entry, Material, entry, find, second_piola_of_C};
+pub use catalogue::{CATALOGUE, Entry, Material, entry, find};
 pub use co_rotational::CoRotational;
 pub use fixed_corotated::FixedCorotated;
 pub use given::Given;

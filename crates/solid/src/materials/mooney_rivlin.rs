@@ -8,7 +8,7 @@
 //! ψ is summed as for `neo-hookean`; with J = c³, y = c − 1 and t of `from_rest`,
 //!   ‖cof F‖² − 3c⁴ = 2t + 4 tr cof E − y²(6 + 8y + 3y²).  [mooney1940, rivlin1948]
 
-use super::from_rest::{FromRest, infinite_unless_positive};
+use super::from_rest::{FromRest, infinite_unless_positive, nan_unless_positive};
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
 use super::{Card, Density, Given, Mat9, Parameter, SmallStrain, constants};
 use crate::math::{Mat3, Real};
@@ -93,7 +93,7 @@ impl Density for MooneyRivlin {
     #[inline(always)]
     fn stress<T: Real>(c: &[T], F: &Mat3<T>) -> Mat3<T> {
         let [a, b, kappa] = constants(c);
-        let (C, J, cof) = (F.transpose_mul(F), F.det(), F.cofactor());
+        let (C, J, cof) = (F.transpose_mul(F), nan_unless_positive(F.det()), F.cofactor());
         let (I, i2) = (C.trace(), cof.dot(&cof));
         let c = J.cbrt();
         let alpha = a / (c * c);

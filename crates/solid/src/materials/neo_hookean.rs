@@ -5,7 +5,7 @@
 //! With J = c³, y = c − 1 and x, t of `from_rest`, tr C − 3c² = t + y²(3 + 2y), which is how ψ is summed.
 //! \[kharevych2010\]
 
-use super::from_rest::{FromRest, infinite_unless_positive};
+use super::from_rest::{FromRest, infinite_unless_positive, nan_unless_positive};
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
 use super::{Card, Density, Given, Mat9, SmallStrain, constants};
 use crate::math::{Mat3, Real};
@@ -43,7 +43,7 @@ impl Density for NeoHookean {
     #[inline(always)]
     fn stress<T: Real>(c: &[T], F: &Mat3<T>) -> Mat3<T> {
         let [a, kappa] = constants(c);
-        let (I, J) = (F.dot(F), F.det());
+        let (I, J) = (F.dot(F), nan_unless_positive(F.det()));
         let c = J.cbrt();
         let shear = (a + a) / (c * c);
         let along = kappa * (J - T::one()) - (shear * I / J).scale(1.0 / 3.0);

@@ -1,11 +1,14 @@
 //! Bars, and ways to set them moving.
 #![allow(dead_code)] // each test file uses its own part
 
-use lilyan_dynamics::{Integrator, Simulation, State, Value};
+use lilyan_dynamics::integrators::{CATALOGUE, Claims};
+use lilyan_dynamics::{Integrator, Simulation, State, System, Value};
 use lilyan_solid::materials::{Given, find};
 use lilyan_solid::mesh::TetMesh;
 use lilyan_solid::meshing::box_mesh;
 use lilyan_solid::{BodyInput, DampingSpec, Model, ModelBuilder};
+use lilyan_solve::newton::Curvature;
+use lilyan_solve::{BlockMatrix, Modes, largest_eigenvalue, lowest_modes};
 
 /// E = 1e5 Pa, ν = 0.3, ρ = 1000 kg/m³: the bar of the measurements in the documentation.
 pub const E: f64 = 1e5;
@@ -47,11 +50,7 @@ pub fn tumbling(model: &Model, mesh: &TetMesh, stretch: f64) -> State {
     let omega = [0.3, 0.5, 2.0];
     let (mut q, mut v) = (Vec::new(), Vec::new());
     for x in &mesh.vertices {
-        let r = [
-            stretch * (x[0] - center[0]),
-            shrink * (x[1] - center[1]),
-            shrink * (x[2] - center[2]),
-        ];
+        let r = [stretch * (x[0] - center[0]), shrink * (x[1] - center[1]), shrink * (x[2] - center[2])];
         q.extend(r);
         v.extend([
             omega[1] * r[2] - omega[2] * r[1],
@@ -92,3 +91,86 @@ pub fn momentum_drift(a: &State, b: &State) -> (f64, f64) {
     (difference(p0, p1) / moving, difference(l0, l1) / norm(l0))
 }
 
+/// Calls `test(name, make, claims)` for every integrator in the catalogue with every variant, solved
+/// to `tolerance` where it solves anything.
+pub fn each_integrator(tolerance: f64, mut test: impl FnMut(&str, &dyn Fn() -> Box<dyn Integrator>, Claims)) {
+    for entry in CATALOGUE {
+        for mut given in entry.all_variants() {
+            let options: Vec<String> = given.iter().map(|(k, v)| format!("{k} = {v}")).collect();
+            let name = format!("{} {}", entry.name, options.join(", "));
+            if entry.options.iter().any(|o| o.name == "tolerance") {
+                given.push(("tolerance".into(), Value::Number(tolerance)));
+            }
+            let make = || entry.create(&given).unwrap();
+            let claims = make().claims();
+            test(name.trim_end(), &make, claims);
+        }
+    }
+}
+
+/// ∇²W at q.
+pub fn stiffness(model: &Model, q: &[f64]) -> BlockMatrix {
+    let mut k = BlockMatrix::zeros(model.pattern().clone());
+    model.hessian(0.0, q, Curvature::Exact, &mut k);
+    k
+}
+
+/// 2/ω_max at q, s: the longest stable step of `verlet`.
+pub fn explicit_limit(model: &Model, q: &[f64]) -> f64 {
+    let k = stiffness(model, q);
+    let mut held = vec![false; q.len()];
+    model.held(0.0, &mut held);
+    let mut apply = |x: &[f64], y: &mut [f64]| k.mul_vec(x, y);
+    2.0 / largest_eigenvalue(&mut apply, model.mass().diagonal(), &held, 1e-6).sqrt()
+}
+
+/// The lowest modes at q.
+pub fn modes(model: &Model, q: &[f64], count: usize) -> Modes {
+    let mut m = BlockMatrix::zeros(model.pattern().clone());
+    model.mass().add_to(&mut m);
+    let mut held = vec![false; q.len()];
+    model.held(0.0, &mut held);
+    lowest_modes(&stiffness(model, q), &m, &held, count, 1e-10).unwrap()
+}
+
+/// The first mode at q that is not a rigid motion: (ω, shape).
+pub fn first_mode(model: &Model, q: &[f64]) -> (f64, Vec<f64>) {
+    let modes = modes(model, q, 8);
+    let scale = modes.values[7];
+    let first = modes.values.iter().position(|l| *l > 1e-6 * scale).unwrap();
+    (modes.values[first].sqrt(), modes.vectors[first].clone())
+}
+
+/// Kinetic plus potential energy, J.
+pub fn energy(model: &Model, state: &State) -> f64 {
+    state.kinetic(model) + model.energy(state.t, &state.q)
+}
+
+/// Positions as one vector.
+pub fn flat(vertices: &[[f64; 3]]) -> Vec<f64> {
+    vertices.iter().flatten().copied().collect()
+}
+
+/// max |aᵢ − bᵢ|.
+pub fn max_difference(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).fold(0.0, |m, (a, b)| f64::max(m, (a - b).abs()))
+}
+
+/// Whether the long forms are asked for (`LILYAN_LONG=1`).
+pub fn long() -> bool {
+    std::env::var_os("LILYAN_LONG").is_some_and(|v| v == "1")
+}
+
+/// Numbers in [−1, 1) that are the same in every run (xorshift64*).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn number(&mut self) -> f64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let bits = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11;
+        bits as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
