@@ -5,7 +5,7 @@
 //!   M (x − q₀) − b + c ∇W(t*, x) − w f(q₀, q₁) = 0,   q₁ = q₀ + (x − q₀)/reach,
 //!
 //! and differs only in b, c, w, t* and reach. Without f the left side is the gradient of the Lilyan
-//! of [kharevych2006] (times αh), 𝓔(x) = ½(x−q₀)ᵀM(x−q₀) − bᵀ(x−q₀) + c W(t*, x), which is minimised;
+//! of \[kharevych2006\] (times αh), 𝓔(x) = ½(x−q₀)ᵀM(x−q₀) − bᵀ(x−q₀) + c W(t*, x), which is minimised;
 //! with f, or on request, the equation itself is solved.
 
 use crate::{Integrating, StepError, System};

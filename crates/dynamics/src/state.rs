@@ -44,7 +44,7 @@ impl State {
     }
 }
 
-/// Neumaier's compensated sum [neumaier1974].
+/// Neumaier's compensated sum \[neumaier1974\].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sum {
     sum: f64,

@@ -72,7 +72,7 @@ pub trait System: Sync {
         false
     }
     /// Adds the impulse (N s) that a step from q₀ to q₁ leaves behind: damping that is evaluated once
-    /// q₁ is known (the explicit F^{d+} of [kharevych2006]).
+    /// q₁ is known (the explicit F^{d+} of \[kharevych2006\]).
     fn impulse(&self, _h: f64, _q0: &[f64], _q1: &[f64], _j: &mut [f64]) {}
 
     /// Marks the unknowns that are held during a step that ends at `t`.

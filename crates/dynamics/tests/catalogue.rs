@@ -244,7 +244,7 @@ fn analysis_agrees_with_closed_forms() {
     assert_eq!(stability(make("backward-euler").as_mut()), Stability::Always);
 }
 
-/// [kharevych2006] Fig. 1: explicit Euler gains, backward Euler loses, the symplectic one keeps.
+/// \[kharevych2006\] Fig. 1: explicit Euler gains, backward Euler loses, the symplectic one keeps.
 #[test]
 fn pendulum_shows_who_keeps_energy() {
     let system = Pendulum::new(1.0, 1.0, 9.81);

@@ -19,7 +19,7 @@ pub enum DampingSpec {
         /// τ, s.
         time: f64,
     },
-    /// The damping of [kharevych2006] with time k, s.
+    /// The damping of \[kharevych2006\] with time k, s.
     Kharevych {
         /// k, s.
         time: f64,

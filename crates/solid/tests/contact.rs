@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[path = "contact/runs.rs"]
 mod runs;
 
-/// Numbers in [−1, 1) [vigna2015, splitmix64].
+/// Numbers in [−1, 1) \[vigna2015, splitmix64\].
 struct Random(u64);
 
 impl Random {

@@ -1,6 +1,6 @@
 //! The lowest modes of K u = λ M u, and the largest eigenvalue for the explicit stability limit.
 //!
-//! Shift-invert Lanczos (Ericsson & Ruhe 1980) in blocks (Grimes, Lewis & Simon 1994): the operator
+//! Shift-invert Lanczos \[ericsson1980\] in blocks \[grimes1994\]: the operator
 //! S = (K + σM)⁻¹ M has the same vectors and the eigenvalues θ = 1 / (λ + σ), so the wanted end of the spectrum is the
 //! outer, well separated one. S is self-adjoint in the inner product of M. A block finds the copies of a multiple
 //! eigenvalue, of which one start vector sees one. The basis is kept orthogonal in full: it is short (some ten blocks).

@@ -1,6 +1,6 @@
 //! Krylov methods for A x = b where A is known by its product with a vector alone.
 //!
-//! [`cg`] for symmetric positive definite A (Hestenes & Stiefel 1952), [`gmres`] for any other (Saad & Schultz 1986).
+//! [`cg`] for symmetric positive definite A \[hestenes1952\], [`gmres`] for any other \[saad1986\].
 //! Both measure the residual b − A x itself, not a preconditioned one: GMRES is preconditioned from the right, and
 //! the residual that is reported is computed anew from x, since the one carried along in a recurrence drifts.
 
@@ -147,7 +147,7 @@ pub fn gmres(
 ///
 /// `apply(x, y)` writes y = A x; `precondition(x)` overwrites x by an approximation of A⁻¹ x and must be linear,
 /// symmetric and positive definite. If a direction of non-positive curvature is met, x stays at the iterate before
-/// it, or, if it is the first direction, moves along it by one (Nocedal & Wright 2006, alg. 7.1): either way x − x₀
+/// it, or, if it is the first direction, moves along it by one \[nocedal2006, alg. 7.1\]: either way x − x₀
 /// is a direction of descent for ½ xᵀAx − bᵀx.
 pub fn cg(
     apply: &mut dyn FnMut(&[f64], &mut [f64]),

@@ -1,7 +1,7 @@
 //! Newton's method twice: as a minimiser of a function whose gradient is the equation, and as a
 //! root finder for equations that have no such function.
 //!
-//! [kharevych2006] §4 argues for minimising; the root finder stands beside it for forces without
+//! \[kharevych2006\] §4 argues for minimising; the root finder stands beside it for forces without
 //! potential (viscosity, discrete gradients) and so that the two can be compared.
 //!
 //! Convergence is judged by the Newton correction, not by the gradient: the correction is a length,

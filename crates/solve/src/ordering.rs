@@ -1,9 +1,9 @@
 //! The order in which unknowns are eliminated, chosen to keep the Cholesky factor sparse.
 //!
-//! In three dimensions nested dissection (George 1973; METIS, Karypis & Kumar 1998) needs 2–3 times less work than
-//! minimum degree from some ten thousand unknowns on; below, minimum degree (AMD, Amestoy, Davis & Duff 1996) is as
+//! In three dimensions nested dissection (\[george1973\]; METIS, \[karypis1998\]) needs 2–3 times less work than
+//! minimum degree from some ten thousand unknowns on; below, minimum degree (AMD, \[amestoy1996\]) is as
 //! good and cheaper to find. Both see the graph of the *nodes*, a third of the size; the three dofs of a node follow
-//! each other. The order is then postordered by its elimination tree (Liu 1990): the same fill, but columns of equal
+//! each other. The order is then postordered by its elimination tree \[liu1990\]: the same fill, but columns of equal
 //! structure become neighbours, which is what supernodes are made of, and faer does not do it for an order it is given.
 
 use crate::pattern::BlockPattern;
@@ -142,7 +142,7 @@ fn postordered(ptr: &[usize], neighbours: &[i32], order: &[u32]) -> Vec<u32> {
     for (new, &old) in order.iter().enumerate() {
         new_of[old as usize] = new as u32;
     }
-    // Elimination tree with path compression (Liu 1990, §5.2).
+    // Elimination tree with path compression [liu1990, §5.2].
     let (mut parent, mut ancestor) = (vec![NONE; n], vec![NONE; n]);
     for k in 0..n {
         let old = order[k] as usize;

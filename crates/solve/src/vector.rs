@@ -45,7 +45,7 @@ pub(crate) fn scale(a: f64, x: &mut [f64]) {
     }
 }
 
-/// SplitMix64 (Steele, Lea & Flood 2014): start vectors that are the same in every run.
+/// SplitMix64 \[steele2014\]: start vectors that are the same in every run.
 pub(crate) struct Random(pub u64);
 
 impl Random {

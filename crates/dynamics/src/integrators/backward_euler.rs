@@ -1,4 +1,4 @@
-//! Backward Euler [baraff1998]: M(q_{k+1} − q_k − hv_k) + h²(∇W(q_{k+1}) − f(q_{k+1}, v_{k+1})) = 0,
+//! Backward Euler \[baraff1998\]: M(q_{k+1} − q_k − hv_k) + h²(∇W(q_{k+1}) − f(q_{k+1}, v_{k+1})) = 0,
 //! v_{k+1} = (q_{k+1} − q_k)/h.
 //!
 //! First order and unconditionally stable, at the price of numerical damping: a mode of frequency ω

@@ -1,4 +1,4 @@
-//! Energy–momentum step with Gonzalez' discrete gradient [gonzalez2000].
+//! Energy–momentum step with Gonzalez' discrete gradient \[gonzalez2000\].
 //!
 //!   p_{k+1} = p_k − h ∇̄W(q_k, q_{k+1}) + h f,   q_{k+1} = q_k + ½h M⁻¹(p_k + p_{k+1}),
 //!

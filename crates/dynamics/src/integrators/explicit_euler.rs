@@ -1,5 +1,5 @@
 //! Explicit Euler: q_{k+1} = q_k + h v_k, v_{k+1} = v_k + h a(q_k, v_k). First order; gains energy at any
-//! step, so that an undamped oscillator always explodes. Here for comparison ([kharevych2006] Fig. 1).
+//! step, so that an undamped oscillator always explodes. Here for comparison (\[kharevych2006\] Fig. 1).
 
 use super::{Claims, Entry, Integrator, acceleration};
 use crate::step::Ends;

@@ -1,4 +1,4 @@
-//! Semi-implicit (linearly implicit) Euler: one Newton step of backward Euler [baraff1998],
+//! Semi-implicit (linearly implicit) Euler: one Newton step of backward Euler \[baraff1998\],
 //! (M + hD + h²K) Δv = h(f_total − hK v_k),  q_{k+1} = q_k + h v_{k+1}.
 //!
 //! K is the exact stiffness where the matrix is then positive definite, otherwise its projection.

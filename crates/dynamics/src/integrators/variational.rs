@@ -1,4 +1,4 @@
-//! The variational family with one-point quadrature [kharevych2006] §4, [kharevych2010] §3.2.
+//! The variational family with one-point quadrature \[kharevych2006\] §4, \[kharevych2010\] §3.2.
 //!
 //! Lᵈ = h[½vᵀMv − W(q + αhv)]. A step finds v with
 //!
@@ -10,7 +10,7 @@
 //! F^{d−} and half as F^{d+}; the explicit ends take it as F^{d+} alone.
 //!
 //! The solver's residual r is fed to the next step by p_{k+1} = p_k − h∇W + h f ("reinjection",
-//! [kharevych2010] §3.2.11): then an early stop of the solver leaks h v×r of angular momentum instead
+//! \[kharevych2010\] §3.2.11): then an early stop of the solver leaks h v×r of angular momentum instead
 //! of q×r. The discrete momenta are those of Σp and Σq×p for any α.
 
 use super::{Claims, Entry, Integrator, MAX_ITERATIONS, TOLERANCE, Variant};

@@ -1,5 +1,5 @@
 //! Fourth order by symmetric composition: three midpoint steps of γ₁h, γ₀h, γ₁h with
-//! γ₁ = 1/(2 − 2^{1/3}), γ₀ = 1 − 2γ₁ ("triple jump") [yoshida1990].
+//! γ₁ = 1/(2 − 2^{1/3}), γ₀ = 1 − 2γ₁ ("triple jump") \[yoshida1990\].
 //!
 //! The middle step runs backwards, and viscosity cannot: damping is split off, half a step of
 //! M v̇ = −D(q) v at fixed q before and after (implicit midpoint), which keeps both momenta because D

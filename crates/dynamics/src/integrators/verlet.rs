@@ -1,4 +1,4 @@
-//! Velocity Verlet: the trapezoidal discrete Lagrangian [hairer2003].
+//! Velocity Verlet: the trapezoidal discrete Lagrangian \[hairer2003\].
 //!
 //!   p_{k+½} = p_k − ½h ∇W(q_k),  q_{k+1} = q_k + h M⁻¹ p_{k+½},  p_{k+1} = p_{k+½} − ½h ∇W(q_{k+1}).
 //!

@@ -3,7 +3,7 @@ use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
 use std::sync::Arc;
 
-/// The plane pendulum in its angle: mL² θ̈ = −mgL sin θ ([kharevych2006] Fig. 1).
+/// The plane pendulum in its angle: mL² θ̈ = −mgL sin θ (\[kharevych2006\] Fig. 1).
 pub struct Pendulum {
     /// mgL, J.
     weight: f64,

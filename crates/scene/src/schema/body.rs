@@ -34,7 +34,7 @@ pub enum Mass {
     Consistent,
 }
 
-/// A damping model (METHODS §4).
+/// A damping model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Damping {
     /// Midpoint Kelvin–Voigt: keeps both momenta, independent of the step.

@@ -1,4 +1,4 @@
-//! The damping of [kharevych2006] §5.2: the body's own energy W with the shape at the start of the step
+//! The damping of \[kharevych2006\] §5.2: the body's own energy W with the shape at the start of the step
 //! as the rest shape, W(q_k → q_{k+1}) = Σ vol J₀ ψ(F₁F₀⁻¹), which measures how much the step deformed it.
 //!
 //! Explicit: the impulse −k ∇W(q_k → q_{k+1}) once q_{k+1} is known; exact for both momenta because ∇W has

@@ -4,7 +4,7 @@
 //! eigenvalues that can be negative are the twists k(1 − 2/(σᵢ+σⱼ)).
 //! At small strain ψ → ½k ε:ε, i.e. G = k/2 and λ = 0: the model has one constant and behaves like
 //! ν = 0 (Young's modulus k). From (E, ν) it takes k = 2μ = E/(1+ν), so that the shear modulus is
-//! the given one. C19's code writes kΣ(σ−1)²: its 1e6 is k = 2e6 here. \[chao2010\]
+//! the given one. The code of \[chen2019\] writes kΣ(σ−1)²: its 1e6 is k = 2e6 here. \[chao2010\]
 
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
 use super::{Card, Density, Given, Mat9, Parameter, SmallStrain, constants};

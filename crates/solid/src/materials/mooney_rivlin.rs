@@ -1,12 +1,12 @@
 //! Mooney–Rivlin, isochoric: ψ = a(Ī₁ − 3) + b(Ī₂ − 3) + ½κ(J − 1)², 2(a + b) = G, with
 //! Ī₁ = tr C/J^{2/3}, Ī₂ = ½(tr²C − tr C²)/J^{4/3} = ‖cof F‖²/J^{4/3}.
 //!
-//! (K06 prints I₂ = tr C² − tr²C and leaves out the powers of J: then the rest state is stressed.)
+//! (\[kharevych2006\] prints I₂ = tr C² − tr²C and leaves out the powers of J: then the rest state is stressed.)
 //! In the invariants of `isotropic`, with i₂ = ½(I² − Q), α = aJ^{−2/3}, β = bJ^{−4/3}:
 //!   ψ_I = α + βI, ψ_Q = −½β, ψ_J = −⅔αI/J − (4/3)βi₂/J + κ(J−1), P = 2ψ_I F + 4ψ_Q FC + ψ_J cof F,
 //!   ψ_II = β, ψ_IJ = −⅔α/J − (4/3)βI/J, ψ_QJ = ⅔β/J, ψ_JJ = (10/9)αI/J² + (28/9)βi₂/J² + κ.
 //! ψ is summed as for `neo-hookean`; with J = c³, y = c − 1 and t of `from_rest`,
-//!   ‖cof F‖² − 3c⁴ = 2t + 4 tr cof E − y²(6 + 8y + 3y²).  [mooney1940, rivlin1948]
+//!   ‖cof F‖² − 3c⁴ = 2t + 4 tr cof E − y²(6 + 8y + 3y²).  \[mooney1940, rivlin1948\]
 
 use super::from_rest::{FromRest, infinite_unless_positive, nan_unless_positive};
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};

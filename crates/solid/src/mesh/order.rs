@@ -37,7 +37,7 @@ fn invert(old: &[u32]) -> Vec<u32> {
 const BITS: u32 = 21;
 
 /// Position along the Hilbert curve of a point with `BITS`-bit coordinates, by Skilling's
-/// transposed form [skilling2004].
+/// transposed form \[skilling2004\].
 fn hilbert(mut x: [u32; 3]) -> u64 {
     let mut q = 1 << (BITS - 1);
     while q > 1 {

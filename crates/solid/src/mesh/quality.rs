@@ -3,7 +3,7 @@
 //! For a tet of volume V with faces of area Aᵢ: heights hᵢ = 3V/Aᵢ, inradius r = 3V/ΣAᵢ, and the
 //! dihedral angle at the edge between faces i and j is π − ∠(nᵢ, nⱼ). The smallest height bounds
 //! the stable step of explicit methods; small and large dihedral angles bound the conditioning of
-//! the stiffness and the error of gradients [shewchuk2002].
+//! the stiffness and the error of gradients \[shewchuk2002\].
 
 use super::topology::{EDGES, FACES};
 use super::vector::{V3, area_vector, distance, dot, norm, volume};

@@ -46,7 +46,7 @@ pub(crate) fn volume(t: [V3; 4]) -> f64 {
 }
 
 /// The point of triangle (a, b, c) nearest to p, in barycentric coordinates: first the three
-/// vertex regions, then the edges, then the face [ericson2004, §5.1.5].
+/// vertex regions, then the edges, then the face \[ericson2004, §5.1.5\].
 pub(crate) fn nearest_on_triangle(p: V3, [a, b, c]: [V3; 3]) -> [f64; 3] {
     let (ab, ac, ap) = (sub(b, a), sub(c, a), sub(p, a));
     let (d1, d2) = (dot(ab, ap), dot(ac, ap));

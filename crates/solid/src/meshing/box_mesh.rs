@@ -1,7 +1,7 @@
 //! A box of Kuhn tets.
 //!
 //! Each cell is cut into the six simplices that walk from its corner (0,0,0) to (1,1,1) along the
-//! axes, one per order of the axes [kuhn1960]. All cells are cut along the same diagonal, so that
+//! axes, one per order of the axes \[kuhn1960\]. All cells are cut along the same diagonal, so that
 //! opposite faces of neighbouring cells are cut alike and the mesh conforms.
 
 use super::{MOST_TETS, MeshingError, fail, positive};

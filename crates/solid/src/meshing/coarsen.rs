@@ -2,7 +2,7 @@
 //!
 //! Collapsing vertex v into its neighbour w removes the tets that hold both and gives w to the
 //! others of v. The result is the same body cut differently when the link condition
-//! Lk(v) ∩ Lk(w) = Lk(vw) holds, with the outside as one more vertex ω [dey1999], and no tet flips.
+//! Lk(v) ∩ Lk(w) = Lk(vw) holds, with the outside as one more vertex ω \[dey1999\], and no tet flips.
 //! On the boundary the new triangles must stay within a tolerance of the shape, which the caller
 //! lets grow: flat parts give way first, horns and ears stay fine.
 

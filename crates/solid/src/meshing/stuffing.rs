@@ -6,7 +6,7 @@
 //! is cut once. A point with a cut nearer than a fraction α of that edge is moved there and
 //! counts as 0; after that every cut is well away from both ends. What is left of a tet follows
 //! from its four signs. With α_long = 0.24999, α_short = 0.41189 all dihedral angles are between
-//! 10.7 and 164.8 degrees wherever the cuts fall [labelle2007, table 1].
+//! 10.7 and 164.8 degrees wherever the cuts fall \[labelle2007, table 1\].
 //!
 //! Departures from the paper: one lattice size (no octree); where a cut tet leaves a choice inside,
 //! the better shape is taken.

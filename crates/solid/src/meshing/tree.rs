@@ -8,7 +8,7 @@ use crate::mesh::vector::{
 const LEAF: usize = 4;
 
 /// A node is replaced by a dipole when the point is further than this many radii from its centre;
-/// the error of the winding number is then a few per cent [barill2018], far from deciding ½.
+/// the error of the winding number is then a few per cent \[barill2018\], far from deciding ½.
 const FAR: f64 = 2.5;
 
 #[derive(Clone, Debug)]
@@ -110,7 +110,7 @@ impl Tree {
         hits
     }
 
-    /// Generalised winding number: how often the surface goes around `p` [jacobson2013]; 1 inside
+    /// Generalised winding number: how often the surface goes around `p` \[jacobson2013\]; 1 inside
     /// a closed outward surface, 0 outside, between them where the surface has holes.
     pub fn winding(&self, p: V3) -> f64 {
         let mut sum = 0.0;
@@ -197,7 +197,7 @@ fn segment_meets(a: V3, d: V3, node: &Node) -> bool {
     enter <= leave
 }
 
-/// Möller and Trumbore's test [moller1997].
+/// Möller and Trumbore's test \[moller1997\].
 fn segment_crosses(a: V3, d: V3, [p, q, r]: [V3; 3]) -> Option<f64> {
     let (e1, e2) = (sub(q, p), sub(r, p));
     let h = cross(d, e2);
@@ -214,7 +214,7 @@ fn segment_crosses(a: V3, d: V3, [p, q, r]: [V3; 3]) -> Option<f64> {
     (hit && (-SLACK..=1.0 + SLACK).contains(&t)).then(|| t.clamp(0.0, 1.0))
 }
 
-/// Signed solid angle of a triangle, by van Oosterom and Strackee [oosterom1983].
+/// Signed solid angle of a triangle, by van Oosterom and Strackee \[oosterom1983\].
 fn solid_angle(p: V3, t: [V3; 3]) -> f64 {
     let [a, b, c] = t.map(|x| sub(x, p));
     let [la, lb, lc] = [norm(a), norm(b), norm(c)];

@@ -16,7 +16,7 @@
 //!
 //! Q N alone is exact for a plane that does not turn; μ d is of second order in the motion while the
 //! nearest points move smoothly. β makes what is left to correct act along the normal: c alone would look
-//! like friction. This is Gonzalez' idea [gonzalez1996] with the rigid part projected out instead of
+//! like friction. This is Gonzalez' idea \[gonzalez1996\] with the rigid part projected out instead of
 //! invariants, as the distance is no smooth function of squared lengths where it is 0.
 
 use super::pair::Contact;

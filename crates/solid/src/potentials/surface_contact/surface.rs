@@ -2,7 +2,7 @@
 //!
 //! The distance to a closed, outward surface takes its sign from the pseudonormal of the nearest
 //! feature: the normal of a face, the sum of the two normals at an edge, the sum of normals weighted by
-//! their angles at a corner [baerentzen2005]. So it is right also where the nearest point is an edge or
+//! their angles at a corner \[baerentzen2005\]. So it is right also where the nearest point is an edge or
 //! a corner, where a single face would lie.
 
 use super::tree::{Box3, Tree, square_to_box};
