@@ -27,7 +27,18 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(told) => {
+            // Wrong arguments are wrong input: status 1, where clap would say 2.
+            if told.use_stderr() {
+                report(&failure::Failure::input(told.render().to_string().trim_end()), "");
+                return ExitCode::from(1);
+            }
+            let _ = told.print();
+            return ExitCode::SUCCESS;
+        }
+    };
     let done = match arguments.command {
         None => commands::run::run(&commands::run::Arguments::default()),
         Some(Command::Run(a)) => commands::run::run(&a),
@@ -41,8 +52,17 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("lilyan: {}", failure.message);
+            report(&failure, "lilyan: ");
             ExitCode::from(failure.code)
         }
+    }
+}
+
+/// Tells why a command failed: on standard error, and where JSON was asked for, as its one object.
+fn report(failure: &failure::Failure, prefix: &str) {
+    eprintln!("{prefix}{}", failure.message);
+    // Also when the arguments themselves could not be read.
+    if !failure.told && std::env::args_os().any(|a| a == "--json") {
+        output::json(&serde_json::json!({ "error": failure.message, "exit_status": failure.code }));
     }
 }

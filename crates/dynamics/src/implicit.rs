@@ -286,12 +286,50 @@ impl Equations for ImplicitStep<'_> {
     }
 }
 
+/// A workspace that is kept from step to step. The couplings by contact that its factorisation has seen
+/// decide the order of elimination, and with it the last bits: they are what has to be remembered.
+#[derive(Default)]
+pub struct Kept {
+    work: Option<Workspace>,
+    /// For the next workspace to begin with.
+    couplings: Vec<(u32, u32)>,
+}
+
+impl Kept {
+    /// The workspace, made anew when the system's pattern changed.
+    pub fn workspace(&mut self, system: &dyn System) -> &mut Workspace {
+        if !self.work.as_ref().is_some_and(|w| w.fits(system.pattern())) {
+            self.work = None;
+        }
+        let couplings = std::mem::take(&mut self.couplings);
+        self.work.get_or_insert_with(|| Workspace::with_couplings(system.pattern().clone(), &couplings))
+    }
+
+    /// Begins anew.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    /// For [`crate::Integrator::memory`]: the couplings, one after the other as pairs of numbers.
+    pub fn memory(&self) -> Vec<f64> {
+        let couplings = self.work.as_ref().map_or(&self.couplings[..], |w| w.factor.couplings());
+        couplings.iter().flat_map(|&(i, j)| [f64::from(i), f64::from(j)]).collect()
+    }
+
+    /// Takes up what [`Kept::memory`] returned.
+    pub fn remember(&mut self, memory: &[f64]) {
+        self.work = None;
+        self.couplings = memory.chunks_exact(2).map(|c| (c[0] as u32, c[1] as u32)).collect();
+    }
+}
+
 /// What every implicit integrator takes and keeps.
 pub struct Solver {
     method: Method,
     tolerance: f64,
     max_iterations: usize,
-    work: Option<Workspace>,
+    /// What it works in.
+    pub kept: Kept,
 }
 
 impl Solver {
@@ -301,16 +339,8 @@ impl Solver {
             method,
             tolerance: options.number("tolerance"),
             max_iterations: options.number("max_iterations") as usize,
-            work: None,
+            kept: Kept::default(),
         }
-    }
-
-    /// The workspace, made anew when the system's pattern changed.
-    pub fn workspace(&mut self, system: &dyn System) -> &mut Workspace {
-        if !self.work.as_ref().is_some_and(|w| w.fits(system.pattern())) {
-            self.work = None;
-        }
-        self.work.get_or_insert_with(|| Workspace::new(system.pattern().clone()))
     }
 
     /// Solves a step.
@@ -322,7 +352,7 @@ impl Solver {
         };
         let method = self.method;
         let system = step.system;
-        step.solve(x, method, &stopping, self.workspace(system))
+        step.solve(x, method, &stopping, self.kept.workspace(system))
     }
 }
 

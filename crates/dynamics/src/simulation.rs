@@ -151,8 +151,8 @@ impl<S: System> Simulation<S> {
             system.forces_between(before.t, h, &before.q, &after.q, &mut forces);
             self.ledger.dissipated_physical -= dot(&forces, &moved);
         }
+        let mut impulse = vec![0.0; n];
         if system.has_impulse() {
-            let mut impulse = vec![0.0; n];
             system.impulse(h, &before.q, &after.q, &mut impulse);
             // v was v − M⁻¹j before the kick: it took −j·(v − ½M⁻¹j).
             let mut held = vec![false; n];
@@ -170,14 +170,19 @@ impl<S: System> Simulation<S> {
         if system.held_moves() {
             let mut held = vec![false; n];
             system.held(after.t, &mut held);
-            let q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
+            // The mean force whose work over all unknowns is exactly the change of potential; where a
+            // step is not feasible for it, the force in the middle does as well.
             let mut gradient = vec![0.0; n];
-            system.gradient(middle, &q, &mut gradient);
+            if !system.discrete_gradient(middle, &before.q, &after.q, &mut gradient) {
+                let q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
+                system.gradient(middle, &q, &mut gradient);
+            }
             self.ledger.work_external += (0..n)
                 .filter(|&i| held[i])
                 .map(|i| {
-                    let push = (after.p[i] - before.p[i]) / h + gradient[i] - forces[i];
-                    push * moved[i]
+                    // Kinetic energy of what is held comes from outside too.
+                    let kinetic = 0.5 * (after.v[i] + before.v[i]) * (after.p[i] - before.p[i]);
+                    kinetic + (gradient[i] - forces[i]) * moved[i] - impulse[i] * after.v[i]
                 })
                 .sum::<f64>();
         }

@@ -33,6 +33,13 @@ pub fn matrices(built: &Built, q: &[f64]) -> Matrices {
     Matrices { stiffness, mass, held }
 }
 
+/// How many unknowns are not held at the start: there are as many modes.
+pub fn free_unknowns(built: &Built) -> usize {
+    let mut held = vec![false; built.simulation.system.dofs()];
+    built.simulation.system.held(0.0, &mut held);
+    held.iter().filter(|h| !**h).count()
+}
+
 /// Rest positions of all nodes, flat.
 pub fn rest_positions(built: &Built) -> Vec<f64> {
     built.bodies.iter().flat_map(|b| b.mesh.vertices.concat()).collect()

@@ -146,5 +146,5 @@ pub fn list<'k>(names: impl IntoIterator<Item = &'k str>) -> String {
 pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
     let list = if known.is_empty() { "none".to_string() } else { known.join(", ") };
     let hint = did_you_mean(name, known.iter().copied());
-    format!("there is no {kind} {}{hint}; known: {list}", quoted(name))
+    format!("there is no {kind} {}{hint}known: {list}", quoted(name))
 }

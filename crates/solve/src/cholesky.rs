@@ -15,6 +15,10 @@ use faer::{Conj, MatMut, Side};
 use std::fmt;
 use std::sync::Arc;
 
+/// Couplings that were seen once are forgotten when there are more than this many times those in use: a body that
+/// slides over another would otherwise fill the factor with every contact it ever had.
+const FORGET: usize = 4;
+
 /// A matrix that has no Cholesky factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotPositiveDefinite {
@@ -40,7 +44,8 @@ impl std::error::Error for NotPositiveDefinite {}
 /// A Cholesky factorisation that can be renewed in place.
 ///
 /// Couplings outside the pattern (contact) are made part of the analysis when they first appear and stay part of it,
-/// so that a contact that flickers is analysed once. What has been seen can be asked for and given to a new
+/// so that a contact that flickers is analysed once; when a new one finds more than four times as many as are in use,
+/// the unused ones are forgotten. What has been seen can be asked for and given to a new
 /// factorisation ([`couplings`](Self::couplings), [`with_couplings`](Self::with_couplings)): the order of
 /// elimination, and with it the last bits of a solution, depend on it, and a restart must repeat them.
 #[derive(Default)]
@@ -76,7 +81,7 @@ impl Cholesky {
         Cholesky { seen, ..Cholesky::default() }
     }
 
-    /// The couplings (i, j), i > j, outside the pattern that have been seen so far.
+    /// The couplings (i, j), i > j, outside the pattern that have been seen and not forgotten.
     pub fn couplings(&self) -> &[(u32, u32)] {
         &self.seen
     }
@@ -128,10 +133,17 @@ impl Cholesky {
             return;
         }
         let n = a.pattern().n() as u32;
-        self.seen.extend(a.extra().keys());
         self.seen.retain(|c| c.0 < n);
+        let before = self.seen.len();
+        self.seen.extend(a.extra().keys());
         self.seen.sort_unstable_by_key(|&(i, j)| (j, i));
         self.seen.dedup();
+        // Only when something new appears: a restart, whose first analysis finds nothing new, must keep what
+        // the run it repeats has kept.
+        if self.seen.len() > before && self.seen.len() > FORGET * a.extra().len() {
+            self.seen = a.extra().keys().copied().collect();
+            self.seen.sort_unstable_by_key(|&(i, j)| (j, i));
+        }
         let outside = |c: &(u32, u32)| a.pattern().position(c.0 as usize, c.1 as usize).is_none();
         let couplings: Vec<_> = self.seen.iter().copied().filter(outside).collect();
         self.analysis = None; // its memory first

@@ -151,10 +151,16 @@ pub struct Workspace {
 impl Workspace {
     /// For matrices of this pattern.
     pub fn new(pattern: std::sync::Arc<crate::BlockPattern>) -> Self {
+        Self::with_couplings(pattern, &[])
+    }
+
+    /// For matrices of this pattern, of which these couplings were seen before
+    /// ([`Cholesky::with_couplings`]).
+    pub fn with_couplings(pattern: std::sync::Arc<crate::BlockPattern>, couplings: &[(u32, u32)]) -> Self {
         let n = 3 * pattern.n();
         Self {
             matrix: BlockMatrix::zeros(pattern),
-            factor: Cholesky::new(),
+            factor: Cholesky::with_couplings(couplings),
             gradient: vec![0.0; n],
             direction: vec![0.0; n],
             trial: vec![0.0; n],

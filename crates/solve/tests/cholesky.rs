@@ -107,6 +107,41 @@ fn extra_couplings_extend_the_analysis_and_stay() {
 }
 
 #[test]
+fn couplings_of_long_ago_are_forgotten_the_same_way_after_a_restart() {
+    let mut random = Random(8);
+    let n = 120;
+    let tets = random_tets(&mut random, n, 90);
+    let plain = random_spd(&mut random, n, &tets, 5.0);
+    // a contact of ten couplings that wanders
+    let contact = |k: usize| {
+        let mut a = plain.clone();
+        for i in 0..10 {
+            a.add_block((7 * k + i) % n, (7 * k + i + n / 2) % n, &[0.01; 9]);
+        }
+        a
+    };
+    let b = Random(9).vector(3 * n);
+    let step = |cholesky: &mut Cholesky, k: usize| {
+        cholesky.factor(&contact(k)).unwrap();
+        let mut x = b.clone();
+        cholesky.solve(&mut x);
+        bits(&x)
+    };
+    let mut whole = Cholesky::new();
+    for k in 0..40 {
+        // Asked for in between, as a checkpoint does.
+        let mut resumed = Cholesky::with_couplings(whole.couplings());
+        assert_eq!(step(&mut resumed, k), step(&mut whole, k), "step {k}");
+        assert_eq!(resumed.couplings(), whole.couplings(), "step {k}");
+        assert!(whole.couplings().len() <= 4 * contact(k).extra().len(), "step {k}");
+    }
+    // In use or not: what is not new forgets nothing.
+    let kept = whole.couplings().to_vec();
+    whole.factor(&plain).unwrap();
+    assert_eq!(whole.couplings(), kept);
+}
+
+#[test]
 fn equal_patterns_are_recognised_by_content() {
     let mut random = Random(6);
     let tets = random_tets(&mut random, 50, 40);

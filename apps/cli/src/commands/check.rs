@@ -114,6 +114,10 @@ fn spectrum(
     warnings: &mut Vec<String>,
 ) -> Value {
     let two_pi = 2.0 * std::f64::consts::PI;
+    if diagnose::free_unknowns(built) == 0 {
+        warnings.push("every vertex is pinned: nothing can move; pin fewer".into());
+        return Value::Null;
+    }
     let Some(highest) = diagnose::largest_frequency(built) else {
         warnings.push("the highest frequency could not be found".into());
         return Value::Null;
@@ -133,7 +137,8 @@ fn spectrum(
     // Free bodies have six zero modes each; look past them.
     let rigid = if scene.pins.is_empty() { 6 * built.bodies.len() } else { 0 };
     let q = diagnose::rest_positions(built);
-    let modes = match diagnose::modes(built, &q, rigid + count) {
+    let wanted = (rigid + count).min(diagnose::free_unknowns(built));
+    let modes = match diagnose::modes(built, &q, wanted) {
         Ok(modes) => modes,
         Err(e) => {
             warnings.push(format!("the lowest frequencies could not be found: {e}"));

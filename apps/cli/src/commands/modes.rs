@@ -5,6 +5,7 @@ use crate::failure::{Done, Failure};
 use crate::output;
 use lilyan_scene::diagnose;
 use lilyan_scene::writers::{atomic, csv, vtu};
+use lilyan_solve::EigenError;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,8 +17,8 @@ pub struct Arguments {
     /// Scene file or name of a built-in scene
     scene: String,
     /// How many
-    #[arg(short = 'n', long, default_value_t = 10)]
-    count: usize,
+    #[arg(short = 'n', long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    count: u32,
     /// At a frame instead of at rest: its number in out/SCENE, or the path of a .vtu file
     #[arg(long, value_name = "FRAME")]
     at: Option<String>,
@@ -47,7 +48,10 @@ pub fn run(arguments: &Arguments) -> Done {
             frame_positions(&path, built.simulation.state.q.len())?
         }
     };
-    let modes = diagnose::modes(&built, &q, arguments.count).map_err(Failure::stopped)?;
+    let modes = diagnose::modes(&built, &q, arguments.count as usize).map_err(|e| match e {
+        EigenError::TooManyModes { .. } => Failure::input(format!("{e}; ask for fewer with -n")),
+        e => Failure::stopped(e),
+    })?;
     let two_pi = 2.0 * std::f64::consts::PI;
     // Zero modes come out at ± round-off.
     let frequency = |value: f64| value.signum() * value.abs().sqrt() / two_pi;

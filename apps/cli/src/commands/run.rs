@@ -6,11 +6,13 @@ use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
 use lilyan_scene::library;
 use lilyan_scene::report::Level;
-use lilyan_scene::run::{Outcome, Progress, RunOptions, Signal, Status, run as simulate};
+use lilyan_scene::run::{Outcome, Progress, RunError, RunOptions, Signal, Status, run as simulate};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag::register_usize;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Simulate a scene: frames, tables and a report with a verdict.
@@ -52,10 +54,11 @@ pub fn run(arguments: &Arguments) -> Done {
     }
     let directory = arguments.output.clone().unwrap_or_else(|| super::results_of(name));
     let known = built.warnings.len();
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = interrupted.clone();
-    // A second Ctrl-C, while the first is being honoured, is no different.
-    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::SeqCst));
+    // The number of the signal that came; a second one, while the first is being honoured, is no different.
+    let interrupted = Arc::new(AtomicUsize::new(0));
+    for signal in [SIGINT, SIGTERM] {
+        let _ = register_usize(signal, interrupted.clone(), signal as usize);
+    }
     let bar = bar(scene.time.steps(), arguments.json);
     let mut shown = 0.0;
     let options = RunOptions { directory, resume: arguments.resume, steps: arguments.steps };
@@ -69,11 +72,14 @@ pub fn run(arguments: &Arguments) -> Done {
             bar.set_message(format!("t = {:.4} s", now.t));
         }
         match interrupted.load(Ordering::SeqCst) {
-            true => Signal::Stop,
-            false => Signal::Continue,
+            0 => Signal::Continue,
+            _ => Signal::Stop,
         }
     })
-    .map_err(Failure::input)?;
+    .map_err(|e| match e {
+        RunError::Write(_) => Failure::stopped(e),
+        RunError::Folder(_) | RunError::Resume(_) => Failure::input(e),
+    })?;
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
@@ -82,7 +88,7 @@ pub fn run(arguments: &Arguments) -> Done {
             eprintln!("warning: {warning}");
         }
     }
-    finish(arguments, &outcome)
+    finish(arguments, &outcome, interrupted.load(Ordering::SeqCst))
 }
 
 fn bar(steps: u64, json: bool) -> Option<ProgressBar> {
@@ -96,7 +102,7 @@ fn bar(steps: u64, json: bool) -> Option<ProgressBar> {
     Some(bar)
 }
 
-fn finish(arguments: &Arguments, outcome: &Outcome) -> Done {
+fn finish(arguments: &Arguments, outcome: &Outcome, signal: usize) -> Done {
     let report = outcome.report.display();
     if arguments.json {
         output::json(&outcome.summary);
@@ -115,14 +121,21 @@ fn finish(arguments: &Arguments, outcome: &Outcome) -> Done {
             Level::Warn => "!",
             Level::Fail => "✗",
         };
-        output::line(format!("{mark} {}: {}", outcome.verdict.headline, outcome.verdict.sentence));
+        // Why it stopped is told last, on standard error.
+        output::line(match &outcome.status {
+            Status::Finished => format!("{mark} {}: {}", outcome.verdict.headline, outcome.verdict.sentence),
+            _ => format!("{mark} {}", outcome.verdict.headline),
+        });
         output::line(format!("report: {report}"));
     }
     match &outcome.status {
         Status::Finished => Ok(()),
         Status::Interrupted => {
-            Err(Failure::interrupted("interrupted; the same command with --resume goes on from here"))
+            let message = "interrupted; the same command with --resume goes on from here";
+            Err(Failure::interrupted(signal as u8, message).told(arguments.json))
         }
-        Status::Failed(why) => Err(Failure::stopped(format!("{why}\nresults so far: {report}"))),
+        Status::Failed(why) => {
+            Err(Failure::stopped(format!("{why}\nresults so far: {report}")).told(arguments.json))
+        }
     }
 }

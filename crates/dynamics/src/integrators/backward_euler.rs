@@ -76,4 +76,16 @@ impl Integrator for BackwardEuler {
             energy: false,
         }
     }
+
+    fn reset(&mut self) {
+        self.solver.kept.reset();
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.solver.kept.memory()
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        self.solver.kept.remember(memory);
+    }
 }

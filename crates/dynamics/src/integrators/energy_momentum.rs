@@ -92,4 +92,16 @@ impl Integrator for EnergyMomentum {
             energy: true,
         }
     }
+
+    fn reset(&mut self) {
+        self.solver.kept.reset();
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.solver.kept.memory()
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        self.solver.kept.remember(memory);
+    }
 }

@@ -4,9 +4,10 @@
 //! K is the exact stiffness where the matrix is then positive definite, otherwise its projection.
 
 use super::{Claims, Entry, Integrator};
+use crate::implicit::Kept;
 use crate::step::Ends;
 use crate::{Integrating, State, StepError, System};
-use lilyan_solve::newton::{Curvature, SolveError, Workspace};
+use lilyan_solve::newton::{Curvature, SolveError};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "semi-implicit",
@@ -14,11 +15,11 @@ pub(super) const ENTRY: Entry = Entry {
     cite: "baraff1998",
     options: &[],
     variants: &[],
-    build: |_| Box::new(SemiImplicit { work: None, ends: Ends::default() }),
+    build: |_| Box::new(SemiImplicit { kept: Kept::default(), ends: Ends::default() }),
 };
 
 struct SemiImplicit {
-    work: Option<Workspace>,
+    kept: Kept,
     ends: Ends,
 }
 
@@ -27,10 +28,7 @@ impl Integrator for SemiImplicit {
         let n = state.q.len();
         let t1 = state.t + h;
         self.ends.prepare(system, state, h)?;
-        if !self.work.as_ref().is_some_and(|w| w.fits(system.pattern())) {
-            self.work = None;
-        }
-        let work = self.work.get_or_insert_with(|| Workspace::new(system.pattern().clone()));
+        let work = self.kept.workspace(system);
 
         let mut rhs = vec![0.0; n];
         system.gradient(t1, &state.q, &mut rhs);
@@ -104,5 +102,17 @@ impl Integrator for SemiImplicit {
             angular_momentum: false,
             energy: false,
         }
+    }
+
+    fn reset(&mut self) {
+        self.kept.reset();
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.kept.memory()
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        self.kept.remember(memory);
     }
 }

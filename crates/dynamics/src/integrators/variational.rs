@@ -18,6 +18,7 @@ use crate::implicit::{ForceRule, ImplicitStep, Method, Parts, PotentialRule, Sol
 use crate::options::{Kind, OptionSpec, Options};
 use crate::step::Ends;
 use crate::{Integrating, State, StepError, System};
+use lilyan_solve::newton::Workspace;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "variational",
@@ -73,6 +74,11 @@ impl Variational {
             solver: Solver::new(options, method),
             ends: Ends::default(),
         }
+    }
+
+    /// What it works in, for methods built upon it.
+    pub(super) fn workspace(&mut self, system: &dyn System) -> &mut Workspace {
+        self.solver.kept.workspace(system)
     }
 
     fn explicit_step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<(), StepError> {
@@ -189,5 +195,17 @@ impl Integrator for Variational {
             angular_momentum: true,
             energy: false,
         }
+    }
+
+    fn reset(&mut self) {
+        self.solver.kept.reset();
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.solver.kept.memory()
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        self.solver.kept.remember(memory);
     }
 }

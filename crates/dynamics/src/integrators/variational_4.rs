@@ -10,7 +10,7 @@ use super::{Claims, Entry, Integrator, MAX_ITERATIONS, TOLERANCE};
 use crate::options::{Kind, OptionSpec, Options, Value};
 use crate::step::Ends;
 use crate::{EnergyParts, Integrating, Mass, State, StepError, System};
-use lilyan_solve::newton::{Curvature, SolveError, Workspace};
+use lilyan_solve::newton::{Curvature, SolveError};
 use lilyan_solve::{BlockMatrix, BlockPattern};
 use std::sync::Arc;
 
@@ -25,7 +25,6 @@ pub(super) const ENTRY: Entry = Entry {
 
 struct Variational4 {
     midpoint: Variational,
-    work: Option<Workspace>,
     ends: Ends,
 }
 
@@ -42,7 +41,7 @@ impl Variational4 {
     fn new(options: &Options) -> Self {
         let given: Vec<(String, Value)> = options.iter().map(|(k, v)| (k.to_string(), v.clone())).collect();
         let inner = Options::resolve(INNER, &given).expect("the options of this method are a subset");
-        Self { midpoint: Variational::new(&inner), work: None, ends: Ends::default() }
+        Self { midpoint: Variational::new(&inner), ends: Ends::default() }
     }
 
     /// Half a step of damping at fixed q: (M + ¼hD) Δv = −½h D v.
@@ -51,10 +50,7 @@ impl Variational4 {
             return Ok(());
         }
         self.ends.prepare(system, state, 0.0)?;
-        if !self.work.as_ref().is_some_and(|w| w.fits(system.pattern())) {
-            self.work = None;
-        }
-        let work = self.work.get_or_insert_with(|| Workspace::new(system.pattern().clone()));
+        let work = self.midpoint.workspace(system);
         let a = work.matrix_mut();
         a.clear();
         system.damping(state.t, &state.q, a);
@@ -102,6 +98,18 @@ impl Integrator for Variational4 {
 
     fn claims(&self) -> Claims {
         Claims { order: 4, damped_order: 2, ..self.midpoint.claims() }
+    }
+
+    fn reset(&mut self) {
+        self.midpoint.reset();
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.midpoint.memory()
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        self.midpoint.remember(memory);
     }
 }
 

@@ -5,6 +5,7 @@ mod initial;
 mod material;
 mod select;
 mod shape;
+mod sound;
 
 use crate::document::SceneError;
 use crate::library;
@@ -64,6 +65,8 @@ pub struct Conserved {
     pub linear: bool,
     /// Nothing turns from outside, and the material does not mind being rotated.
     pub angular: bool,
+    /// The damping, evaluated between the ends of a step, leaves angular momentum alone as well.
+    pub damping_keeps_angular: bool,
 }
 
 /// A scene ready to run.
@@ -130,6 +133,7 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
     let start = builder.start().to_vec();
     let model = builder.build();
     let state = State::new(&model, start, velocity);
+    sound::state(scene, &bodies, &model, &state)?;
     Ok(Built {
         conserved: conserved(scene, &bodies),
         simulation: Simulation::new(model, integrator, state, scene.time.step),
@@ -229,6 +233,11 @@ fn conserved(scene: &Scene, bodies: &[BuiltBody]) -> Conserved {
         energy: scene.loads.is_empty() && !moved && !changing && !damped,
         linear: free,
         angular: free && indifferent,
+        damping_keeps_angular: !scene
+            .bodies
+            .iter()
+            .flat_map(|b| &b.damping)
+            .any(|d| matches!(d, Damping::Kharevych { implicit: true, .. })),
     }
 }
 
@@ -241,7 +250,8 @@ pub fn open(name: &str, overrides: &[&str]) -> Result<Scene, SceneError> {
         _ => Scene::from_path_with(name, overrides).map_err(|mut e| {
             if !std::path::Path::new(name).exists() {
                 let names: Vec<&str> = library::SCENES.iter().map(|s| s.name).collect();
-                e.message = format!("{}; built-in scenes are {}", e.message, names.join(", "));
+                let hint = suggest::did_you_mean(name, names.iter().copied());
+                e.message = format!("there is no such file{hint}built in are: {}", names.join(", "));
             }
             e
         }),

@@ -17,7 +17,8 @@ pub(super) fn vertices(
         return Ok(mask);
     }
     let [a, b] = mesh.bounds().unwrap_or_default();
-    Err(mark.error(format!("`where` selects no vertex; the body at rest reaches from {a:?} to {b:?}")))
+    Err(mark
+        .error(format!("`where` selects no vertex; widen it: the body at rest reaches from {a:?} to {b:?}")))
 }
 
 /// Marks the selected tets.

@@ -174,12 +174,14 @@ fn member(items: &[Node], segment: &str) -> Result<Member, String> {
     if let Some(index) = names.iter().position(|n| n.as_deref() == Some(segment)) {
         return Ok(Member::Index(index));
     }
+    let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
+    // A key that is not there yet may be set too, unless it looks like a misspelt name of the member.
     if let [only] = items
-        && only.table().is_some_and(|table| table.get(segment).is_some())
+        && let Some(table) = only.table()
+        && (table.get(segment).is_some() || suggest::nearest(segment, names.iter().copied()).is_none())
     {
         return Ok(Member::Only);
     }
-    let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
     Err(format!(
         "no member is named {}{}name one of [{}], or count from 0 to {}",
         suggest::quoted(segment),

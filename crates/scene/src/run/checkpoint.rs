@@ -43,13 +43,14 @@ impl Saved {
         atomic::write(&path, &self.encode())
     }
 
-    /// Reads the newest checkpoint that is whole; the error says what is wrong with each.
-    pub fn read(directory: &Path) -> Result<Self, String> {
+    /// Reads the newest checkpoint that is whole, and says what is wrong with a newer one if there is one;
+    /// the error says what is wrong with each.
+    pub fn read(directory: &Path) -> Result<(Self, Option<String>), String> {
         let mut wrong = Vec::new();
         for name in ["checkpoint", "checkpoint.previous"] {
             let path = directory.join(name);
             match std::fs::read(&path).map_err(|e| e.to_string()).and_then(|b| Self::decode(&b)) {
-                Ok(saved) => return Ok(saved),
+                Ok(saved) => return Ok((saved, wrong.pop())),
                 Err(e) => wrong.push(format!("{}: {e}", path.display())),
             }
         }

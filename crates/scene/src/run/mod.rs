@@ -1,6 +1,7 @@
 //! Running a scene: frames, tables, checkpoints, summary and report.
 
 mod checkpoint;
+mod failing;
 mod fields;
 mod outcome;
 mod record;
@@ -15,7 +16,8 @@ use crate::build::Built;
 use crate::diagnose;
 use crate::schema::Scene;
 use crate::writers::atomic::{self, WriteError};
-use lilyan_dynamics::{StepError, StepRecord};
+use crate::writers::vtu;
+use lilyan_dynamics::StepRecord;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -55,6 +57,8 @@ pub enum Signal {
 /// Why a run could not be done at all.
 #[derive(Debug)]
 pub enum RunError {
+    /// The folder of the results cannot be used.
+    Folder(WriteError),
     /// A result could not be written.
     Write(WriteError),
     /// The checkpoint is missing, damaged or of another scene.
@@ -64,7 +68,8 @@ pub enum RunError {
 impl std::fmt::Display for RunError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Write(e) => write!(f, "{e}"),
+            Self::Folder(e) => write!(f, "{e}; choose another folder with -o"),
+            Self::Write(e) => write!(f, "{e}; make room or choose another folder with -o"),
             Self::Resume(e) => write!(f, "cannot resume: {e}"),
         }
     }
@@ -86,17 +91,19 @@ pub fn run(
     progress: &mut dyn FnMut(&Progress) -> Signal,
 ) -> Result<Outcome, RunError> {
     let directory = &options.directory;
-    let fail = |stage, e| WriteError::new(directory, stage, e);
-    std::fs::create_dir_all(directory.join("frames")).map_err(|e| fail("creating the folder", e))?;
-    atomic::remove_leftovers(directory).map_err(|e| fail("clearing the folder", e))?;
+    // Before anything is touched: a run that cannot go on leaves no trace.
+    let saved = options.resume.then(|| checkpoint_of(scene, &mut built, directory)).transpose()?;
+    prepare(directory).map_err(RunError::Folder)?;
     let mut recorder = Recorder::new(scene, &built, directory);
     let schedule = Schedule::new(scene, options.steps);
-    if options.resume {
-        resume(scene, &mut built, &mut recorder, &schedule, directory)?;
-    } else {
-        clear(directory).map_err(|e| fail("removing earlier results", e))?;
-        recorder.line(&built, &StepRecord::default());
-        recorder.frame(scene, &built)?;
+    match saved {
+        Some((saved, counters)) => resume(&saved, counters, &mut built, &mut recorder, &schedule),
+        None => {
+            let cleared = clear(directory);
+            cleared.map_err(|e| WriteError::new(directory, "removing earlier results", e))?;
+            recorder.line(&built, &StepRecord::default());
+            recorder.frame(scene, &built)?;
+        }
     }
     built.warnings.extend(diagnose::step_warnings(scene, &built));
 
@@ -105,12 +112,14 @@ pub fn run(
     let mut saved_at = start;
     let mut pace = Pace::default();
     let mut status = Status::Finished;
+    let explicit = built.simulation.integrator.claims().explicit;
+    let mut last = explicit.then(|| built.simulation.checkpoint());
     while built.simulation.index < schedule.steps {
         let began = Instant::now();
         let record = match built.simulation.advance() {
             Ok(record) => record,
             Err(error) => {
-                status = Status::Failed(diagnosis(scene, &built, &error));
+                status = Status::Failed(failing::diagnosis(scene, &built, &error));
                 break;
             }
         };
@@ -119,11 +128,24 @@ pub fn run(
         recorder.counters.halved += f64::from(u8::from(record.parts > 1));
         recorder.counters.wall = before + start.elapsed().as_secs_f64();
         let index = built.simulation.index;
-        if schedule.is_line(index) {
-            recorder.line(&built, &record);
+        let (line, frame) = (schedule.is_line(index), schedule.is_frame(index));
+        let finite = match line {
+            true => recorder.line(&built, &record),
+            false => !frame || built.simulation.total_energy().is_finite(),
+        };
+        if !finite {
+            // Explicit steps do not look where they go: nothing of such a state is worth keeping.
+            status = Status::Failed(failing::blown_up(scene, &built));
+            if let Some(last) = &last {
+                built.simulation.restore(last);
+            }
+            break;
         }
-        if schedule.is_frame(index) {
+        if frame {
             recorder.frame(scene, &built)?;
+        }
+        if let Some(last) = last.as_mut().filter(|_| line || frame) {
+            *last = built.simulation.checkpoint();
         }
         let now = Progress {
             step: index,
@@ -236,14 +258,23 @@ fn save(
     .write(directory)
 }
 
-fn resume(
+/// Makes the folder and clears away what a killed run left half written.
+fn prepare(directory: &std::path::Path) -> Result<(), WriteError> {
+    let frames = directory.join("frames");
+    std::fs::create_dir_all(&frames).map_err(|e| WriteError::new(directory, "creating the folder", e))?;
+    for folder in [directory, &frames] {
+        atomic::remove_leftovers(folder).map_err(|e| WriteError::new(folder, "clearing the folder", e))?;
+    }
+    Ok(())
+}
+
+/// The checkpoint to go on from, if it belongs to this scene.
+fn checkpoint_of(
     scene: &Scene,
     built: &mut Built,
-    recorder: &mut Recorder,
-    schedule: &Schedule,
     directory: &std::path::Path,
-) -> Result<(), RunError> {
-    let saved = Saved::read(directory).map_err(RunError::Resume)?;
+) -> Result<(Saved, Counters), RunError> {
+    let (saved, passed_over) = Saved::read(directory).map_err(RunError::Resume)?;
     if saved.scene != scene.hash() {
         return Err(RunError::Resume(
             "the checkpoint belongs to another scene or other settings; run without --resume, or into \
@@ -252,20 +283,38 @@ fn resume(
         ));
     }
     let fits = saved.simulation.state.q.len() == built.simulation.state.q.len();
-    let counters = Counters::from_slice(&saved.counters);
-    let (true, Some(counters)) = (fits, counters) else {
-        return Err(RunError::Resume("the mesh has changed since the checkpoint was written".into()));
+    let (true, Some(counters)) = (fits, Counters::from_slice(&saved.counters)) else {
+        return Err(RunError::Resume(
+            "the mesh has changed since the checkpoint was written; run without --resume to start afresh"
+                .into(),
+        ));
     };
+    if let Some(why) = passed_over {
+        let t = saved.simulation.state.t;
+        built.warnings.push(format!("{why}; going on from the one before, at t = {t:.6} s"));
+    }
+    Ok((saved, counters))
+}
+
+fn resume(
+    saved: &Saved,
+    counters: Counters,
+    built: &mut Built,
+    recorder: &mut Recorder,
+    schedule: &Schedule,
+) {
     recorder.adopt_frames(built, saved.frames, &|k| schedule.time_of_frame(k));
     built.simulation.restore(&saved.simulation);
     recorder.counters = counters;
-    for row in &saved.energy {
+    // A run that was told to stop early ends with a line that a longer one does not have.
+    let step = ENERGY_COLUMNS.iter().position(|c| *c == "step").unwrap_or(0);
+    let wanted = |row: &[f64]| schedule.is_line(row[step] as u64);
+    for row in saved.energy.iter().filter(|row| wanted(row)) {
         recorder.energy.push(row);
     }
-    for row in &saved.probes {
+    for (row, _) in saved.probes.iter().zip(&saved.energy).filter(|(_, energy)| wanted(energy)) {
         recorder.probes.push(row);
     }
-    Ok(())
 }
 
 /// Removes the results of an earlier run, and nothing else.
@@ -276,49 +325,10 @@ fn clear(directory: &std::path::Path) -> std::io::Result<()> {
         std::fs::remove_file(path)?;
     }
     for entry in std::fs::read_dir(directory.join("frames"))? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|e| e == "vtu") {
-            std::fs::remove_file(path)?;
+        let entry = entry?;
+        if entry.file_name().to_str().is_some_and(vtu::is_frame_name) {
+            std::fs::remove_file(entry.path())?;
         }
     }
     Ok(())
-}
-
-/// What went wrong, where, and what to do about it.
-fn diagnosis(scene: &Scene, built: &Built, error: &StepError) -> String {
-    let mut text = format!("{error}, even after halving {} times", built.simulation.max_halvings);
-    let mut nodes: Vec<usize> = error.culprits().iter().map(|dof| dof / 3).collect();
-    nodes.dedup();
-    if let Some(&node) = nodes.first() {
-        let body = built.bodies.iter().rev().find(|b| b.first_node <= node);
-        if let Some(body) = body {
-            let vertex = node - body.first_node;
-            let tets = body.mesh.tets.iter().enumerate();
-            let around: Vec<String> = tets
-                .filter(|(_, t)| t.contains(&(vertex as u32)))
-                .take(4)
-                .map(|(e, _)| e.to_string())
-                .collect();
-            text += &format!(
-                "; worst at vertex {vertex} of body \"{}\" (elements {})",
-                body.name,
-                around.join(", ")
-            );
-        }
-    }
-    let claims = built.simulation.integrator.claims();
-    let limit = diagnose::explicit_limit(built);
-    text += &match (claims.explicit, limit) {
-        (true, Some(limit)) => format!(
-            ". The stable step of an explicit method is about {:.2e} s here: set time.step below it, or \
-             use integrator \"energy-momentum\"",
-            limit * diagnose::stability_factor(scene)
-        ),
-        _ => format!(
-            ". Try half the step (--set time.step={:e}), some damping, or a material that survives \
-             inversion (stable-neo-hookean)",
-            0.5 * scene.time.step
-        ),
-    };
-    text
 }

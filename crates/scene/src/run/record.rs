@@ -96,12 +96,16 @@ impl Recorder {
         }
     }
 
-    /// A line of `energy.csv` and of `probes.csv` for the current state.
-    pub fn line(&mut self, built: &Built, record: &StepRecord) {
+    /// A line of `energy.csv` and of `probes.csv` for the current state; none, and `false`, if its energy
+    /// is not finite.
+    pub fn line(&mut self, built: &Built, record: &StepRecord) -> bool {
         let simulation = &built.simulation;
         let state = &simulation.state;
         let (kinetic, parts) = simulation.energies();
         let total = kinetic + parts.total();
+        if !total.is_finite() {
+            return false;
+        }
         let (p, l) = state.momenta([0.0; 3]);
         let ledger = &simulation.ledger;
         self.energy.push(&[
@@ -139,6 +143,7 @@ impl Recorder {
             let places = built.probes.iter().flat_map(|probe| probe.place(&state.q));
             self.probes.push(&std::iter::once(state.t).chain(places).collect::<Vec<f64>>());
         }
+        true
     }
 
     /// A frame of the current state.

@@ -202,6 +202,11 @@ pub fn frame_name(n: usize) -> String {
     format!("frames/{n:06}.vtu")
 }
 
+/// Whether a file in `frames/` has a name that [`frame_name`] gives.
+pub fn is_frame_name(name: &str) -> bool {
+    name.strip_suffix(".vtu").is_some_and(|n| n.len() >= 6 && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
 /// Escapes text for an XML attribute; characters XML 1.0 cannot hold become U+FFFD.
 pub(crate) fn escape_xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
