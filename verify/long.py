@@ -4,20 +4,21 @@ The long runs of Kharevych et al. 2006 (figures 2 and 3) with the built-in scene
 tumbling-rod-damped. Energy of a symplectic method moves in a band that does not drift: after a burn-in of a quarter,
 the means of the first and the last tenth are compared, relative to the band (VERIFICATION P8: 3 %). Momenta are
 relative to Σ m|v| and |L| at the start (P7). With damping, what is left in the end is a rod that turns rigidly: the energy
-is not below the least that its angular momentum allows, the spin is all there. Long form only; some ten minutes.
+is not below the least that its angular momentum allows, the spin is all there. Long form only; some five minutes.
 """
 
 import common
 from common import check, figure, np
 
-STEPS = 20_000
+STEPS = 2_000_000
 END = STEPS * 0.004
 
 
 def main():
     if not common.LONG:
         raise common.Skip("long form only")
-    settings = {"time__end": END, "output__every": END / 100, "output__fields": '["velocity", "mass", "displacement"]'}
+    settings = {"time__end": END, "output__every": END / 100, "output__energy_every": 10,
+                "output__fields": '["velocity", "mass", "displacement"]'}
     for scene in ("tumbling-rod", "tumbling-rod-damped"):
         result = common.run(scene, **settings)
         frame, last = result.frame(0), result.frame(-1)
@@ -49,7 +50,8 @@ def main():
             check(f"{scene}: motion left that is not a turn, of the speed",
                   np.abs(relative).max() / np.abs(last.point["velocity"]).max(), 1e-3)
             check(f"{scene}: kinetic energy, of a rigid body's with that spin", table["kinetic"][-1] / rigid - 1, 1e-5)
-            check(f"{scene}: energy never grows, largest rise, of the start", np.diff(total[:: 500]).max() / total[0], 1e-9)
+            rise = max(0.0, np.diff(total[::50]).max())  # more than one period of the slowest mode
+            check(f"{scene}: energy never grows: largest rise in 500 steps, of the start", rise / total[0], 1e-9)
             figure(f"{scene}: energy, start (J)", f"{total[0]:.4f}")
             figure(f"{scene}: energy, end (J)", f"{total[-1]:.4f}")
         summary = result.summary
