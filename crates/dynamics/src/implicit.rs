@@ -41,38 +41,7 @@ pub enum Method {
     Root,
 }
 
-/// One implicit step; see the module.
-pub struct ImplicitStep<'a> {
-    /// The system.
-    pub system: &'a dyn System,
-    /// Time at the start, s.
-    pub t0: f64,
-    /// Step, s.
-    pub h: f64,
-    /// Positions at the start.
-    pub q0: &'a [f64],
-    /// b, kg m.
-    pub impulse: &'a [f64],
-    /// c, s².
-    pub weight: f64,
-    /// t*, s.
-    pub time: f64,
-    /// (x − q₀)/(q₁ − q₀).
-    pub reach: f64,
-    /// w, s².
-    pub force_weight: f64,
-    /// How f enters.
-    pub forces: ForceRule,
-    /// How W enters.
-    pub potential: PotentialRule,
-    /// Unknowns that are held; x comes with their values.
-    pub held: &'a [bool],
-    scratch: Vec<f64>,
-    forcing: Vec<f64>,
-    end: Vec<f64>,
-}
-
-/// What an [`ImplicitStep`] is made of.
+/// What sets one implicit method apart from another; see the module.
 pub struct Parts<'a> {
     /// b, kg m.
     pub impulse: &'a [f64],
@@ -90,8 +59,22 @@ pub struct Parts<'a> {
     pub potential: PotentialRule,
 }
 
+/// One implicit step; see the module.
+pub struct ImplicitStep<'a> {
+    system: &'a dyn System,
+    t0: f64,
+    h: f64,
+    q0: &'a [f64],
+    /// Unknowns that are held; x comes with their values.
+    held: &'a [bool],
+    parts: Parts<'a>,
+    scratch: Vec<f64>,
+    forcing: Vec<f64>,
+    end: Vec<f64>,
+}
+
 impl<'a> ImplicitStep<'a> {
-    /// Puts the step together.
+    /// A step of `h` (s) from q₀ at `t0` with those unknowns held.
     pub fn new(
         system: &'a dyn System,
         t0: f64,
@@ -107,14 +90,8 @@ impl<'a> ImplicitStep<'a> {
             t0,
             h,
             q0,
-            impulse: parts.impulse,
-            weight: parts.weight,
-            time: parts.time,
-            reach: parts.reach,
-            force_weight: parts.force_weight,
-            forces: parts.forces,
-            potential: parts.potential,
             held,
+            parts,
             scratch: vec![0.0; n],
             forcing: vec![0.0; forced],
             end: vec![0.0; forced],
@@ -131,7 +108,7 @@ impl<'a> ImplicitStep<'a> {
         work: &mut Workspace,
     ) -> Result<SolveReport, StepError> {
         let minimizes = method == Method::Minimize
-            && self.potential == PotentialRule::Gradient
+            && self.parts.potential == PotentialRule::Gradient
             && !self.system.has_forces();
         let mut still = x.to_vec();
         for i in 0..still.len() {
@@ -173,10 +150,10 @@ impl<'a> ImplicitStep<'a> {
 
     fn forcing_at(&mut self, x: &[f64]) {
         for i in 0..x.len() {
-            self.end[i] = self.q0[i] + (x[i] - self.q0[i]) / self.reach;
+            self.end[i] = self.q0[i] + (x[i] - self.q0[i]) / self.parts.reach;
         }
         self.forcing.fill(0.0);
-        match self.forces {
+        match self.parts.forces {
             ForceRule::Between => {
                 self.system.forces_between(self.t0, self.h, self.q0, &self.end, &mut self.forcing)
             }
@@ -196,8 +173,11 @@ impl<'a> ImplicitStep<'a> {
         let d: Vec<f64> = x.iter().zip(self.q0).map(|(x, q)| x - q).collect();
         self.system.mass().mul(&d, &mut inertia);
         for i in 0..x.len() {
-            gradient[i] =
-                if self.held[i] { 0.0 } else { (inertia[i] - self.impulse[i]) + self.weight * gradient[i] };
+            gradient[i] = if self.held[i] {
+                0.0
+            } else {
+                (inertia[i] - self.parts.impulse[i]) + self.parts.weight * gradient[i]
+            };
         }
         self.scratch = inertia;
     }
@@ -206,19 +186,19 @@ impl<'a> ImplicitStep<'a> {
         a.clear();
         // The discrete gradient is that of the midpoint up to second order; its derivative in x
         // is half of the Hessian there.
-        let (at, share) = match self.potential {
+        let (at, share) = match self.parts.potential {
             PotentialRule::Gradient => (None, 1.0),
             PotentialRule::Discrete => {
                 let m: Vec<f64> = x.iter().zip(self.q0).map(|(x, q)| 0.5 * (x + q)).collect();
                 (Some(m), 0.5)
             }
         };
-        self.system.hessian(self.time, at.as_deref().unwrap_or(x), curvature, a);
-        a.scale(self.weight * share);
+        self.system.hessian(self.parts.time, at.as_deref().unwrap_or(x), curvature, a);
+        a.scale(self.parts.weight * share);
         if self.system.has_forces() {
             let mut d = BlockMatrix::zeros(self.system.pattern().clone());
-            self.system.damping(self.time, x, &mut d);
-            a.add_scaled(self.force_weight / (self.reach * self.h), &d);
+            self.system.damping(self.parts.time, x, &mut d);
+            a.add_scaled(self.parts.force_weight / (self.parts.reach * self.h), &d);
         }
         self.system.mass().add_to(a);
         a.hold(self.held);
@@ -230,13 +210,13 @@ impl Objective for ImplicitStep<'_> {
         let d: Vec<f64> = x.iter().zip(self.q0).map(|(x, q)| x - q).collect();
         self.system.mass().mul(&d, &mut self.scratch);
         let kinetic = 0.5 * dot(&d, &self.scratch);
-        let push = dot(self.impulse, &d);
-        let potential = self.weight * self.system.energy(self.time, x);
+        let push = dot(self.parts.impulse, &d);
+        let potential = self.parts.weight * self.system.energy(self.parts.time, x);
         (kinetic - push + potential, kinetic + push.abs() + potential.abs())
     }
 
     fn gradient(&mut self, x: &[f64], g: &mut [f64]) {
-        self.system.gradient(self.time, x, g);
+        self.system.gradient(self.parts.time, x, g);
         self.complete(x, g);
     }
 
@@ -251,12 +231,12 @@ impl Objective for ImplicitStep<'_> {
 
 impl Equations for ImplicitStep<'_> {
     fn residual(&mut self, x: &[f64], r: &mut [f64]) -> bool {
-        let feasible = match self.potential {
+        let feasible = match self.parts.potential {
             PotentialRule::Gradient => {
-                self.system.gradient(self.time, x, r);
+                self.system.gradient(self.parts.time, x, r);
                 r.iter().all(|g| g.is_finite())
             }
-            PotentialRule::Discrete => self.system.discrete_gradient(self.time, self.q0, x, r),
+            PotentialRule::Discrete => self.system.discrete_gradient(self.parts.time, self.q0, x, r),
         };
         if !feasible {
             return false;
@@ -267,7 +247,7 @@ impl Equations for ImplicitStep<'_> {
         self.complete(x, r);
         for i in 0..self.forcing.len() {
             if !self.held[i] {
-                r[i] -= self.force_weight * self.forcing[i];
+                r[i] -= self.parts.force_weight * self.forcing[i];
             }
         }
         true
