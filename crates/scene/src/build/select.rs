@@ -12,7 +12,7 @@ pub(super) fn vertices(
     surface: &Surface,
     mark: &Mark,
 ) -> Result<Vec<bool>, SceneError> {
-    let mask = select(selector, mesh, surface, mark, &Vertices { mesh, surface })?;
+    let mask = select(selector, mesh, mark, &Vertices { mesh, surface })?;
     if mask.contains(&true) {
         return Ok(mask);
     }
@@ -28,7 +28,7 @@ pub(super) fn tets(
     surface: &Surface,
     mark: &Mark,
 ) -> Result<Vec<bool>, SceneError> {
-    select(selector, mesh, surface, mark, &Tets { mesh, surface })
+    select(selector, mesh, mark, &Tets { mesh, surface })
 }
 
 /// Things that can be selected: vertices or tets.
@@ -117,7 +117,6 @@ impl Items for Tets<'_> {
 fn select(
     selector: &Selector,
     mesh: &TetMesh,
-    surface: &Surface,
     mark: &Mark,
     items: &dyn Items,
 ) -> Result<Vec<bool>, SceneError> {
@@ -183,7 +182,7 @@ fn select(
         Selector::Union(parts) => {
             let mut mask = vec![false; items.count()];
             for part in parts {
-                let one = select(part, mesh, surface, mark, items)?;
+                let one = select(part, mesh, mark, items)?;
                 mask.iter_mut().zip(one).for_each(|(m, o)| *m |= o);
             }
             mask
@@ -191,7 +190,7 @@ fn select(
         Selector::Intersection(parts) => {
             let mut mask = vec![true; items.count()];
             for part in parts {
-                let one = select(part, mesh, surface, mark, items)?;
+                let one = select(part, mesh, mark, items)?;
                 mask.iter_mut().zip(one).for_each(|(m, o)| *m &= o);
             }
             mask
