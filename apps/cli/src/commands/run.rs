@@ -43,6 +43,12 @@ pub struct Arguments {
     json: bool,
 }
 
+/// Signals that ask a run to stop; it then writes a checkpoint.
+#[cfg(unix)]
+const STOPPING: &[i32] = &[SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
+#[cfg(not(unix))]
+const STOPPING: &[i32] = &[SIGINT, SIGTERM];
+
 pub fn run(arguments: &Arguments) -> Done {
     if let Some(threads) = arguments.threads {
         lilyan_solve::threads::set_threads(threads);
@@ -56,9 +62,12 @@ pub fn run(arguments: &Arguments) -> Done {
     let known = built.warnings.len();
     // The number of the signal that came; a second one, while the first is being honoured, is no different.
     let interrupted = Arc::new(AtomicUsize::new(0));
-    for signal in [SIGINT, SIGTERM] {
-        let _ = register_usize(signal, interrupted.clone(), signal as usize);
+    for signal in STOPPING {
+        let _ = register_usize(*signal, interrupted.clone(), *signal as usize);
     }
+    // A limit on the size of files is then an error of the write, with its name, and not the end of the process.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     let bar = bar(scene.time.steps(), arguments.json);
     let mut shown = 0.0;
     let options = RunOptions { directory, resume: arguments.resume, steps: arguments.steps };
