@@ -1,0 +1,125 @@
+//! `lilyan bench`: what the machine allows and what is reached, as ratios measured in one run.
+//!
+//! Seconds from different runs, let alone machines, cannot be compared; a ratio of two things timed side
+//! by side can. Times are the least of several repetitions, since others on the machine only ever add.
+
+mod beam;
+mod explicit;
+mod figures;
+mod implicit;
+mod readers;
+mod scaling;
+mod watch;
+
+use crate::failure::{Done, Failure};
+use crate::output;
+use figures::Figures;
+use lilyan_dynamics::{Integrator, Value, integrators};
+use lilyan_solid::materials::{Given, find};
+use lilyan_solid::mesh::TetMesh;
+use lilyan_solid::meshing::box_mesh;
+use lilyan_solid::{BodyInput, ModelBuilder};
+use lilyan_solve::threads;
+use std::time::Instant;
+
+/// Benchmarks, as ratios measured in one run, beside the floors they should keep.
+#[derive(clap::Args)]
+#[command(after_help = "Example: lilyan bench explicit --json\n\n\
+    implicit  share of factorisation and solves in a midpoint step of 24,000 tets\n\
+    explicit  tets per second of a Verlet step against the memory bandwidth\n\
+    scaling   cost of a Verlet step from 1,000 to 1,000,000 tets, and memory\n\
+    beam      the common beam: seconds per step, where they go, and its answer\n\
+    readers   speed of the mesh readers")]
+pub struct Arguments {
+    /// implicit, explicit, scaling, beam or readers; all of them if absent
+    name: Option<String>,
+    /// Threads to use; all cores if absent
+    #[arg(long)]
+    threads: Option<usize>,
+    /// One JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+type Bench = fn(&mut Figures) -> Done;
+
+const ALL: &[(&str, Bench)] = &[
+    ("implicit", implicit::run),
+    ("explicit", explicit::run),
+    ("scaling", scaling::run),
+    ("beam", beam::run),
+    ("readers", readers::run),
+];
+
+pub fn run(arguments: &Arguments) -> Done {
+    if let Some(n) = arguments.threads {
+        threads::set_threads(n);
+    }
+    let name = arguments.name.as_deref();
+    let chosen: Vec<&(&str, Bench)> = match name {
+        None => ALL.iter().collect(),
+        // Not listed: what `scaling` starts as a process of its own, to read its peak.
+        Some("memory") => vec![&("memory", scaling::memory)],
+        Some(name) => ALL.iter().filter(|b| b.0 == name).collect(),
+    };
+    if chosen.is_empty() {
+        let names: Vec<&str> = ALL.iter().map(|b| b.0).collect();
+        return Err(Failure::input(lilyan_scene::suggest::unknown(
+            "benchmark",
+            name.unwrap_or_default(),
+            &names,
+        )));
+    }
+    let mut all = Vec::new();
+    for (name, bench) in chosen {
+        let start = Instant::now();
+        eprintln!("{name} …");
+        let mut figures = Figures::new(name);
+        bench(&mut figures)?;
+        eprintln!("{name}: {:.1} s", start.elapsed().as_secs_f64());
+        if !arguments.json {
+            figures.print();
+        }
+        all.push(figures);
+    }
+    if arguments.json {
+        output::json(&figures::json(&all, threads::threads()));
+    }
+    Ok(())
+}
+
+/// Least seconds of one call, over at least `least` calls and `seconds` in all.
+fn best(least: usize, seconds: f64, mut f: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    let mut best = f64::INFINITY;
+    let mut calls = 0;
+    while calls < least || start.elapsed().as_secs_f64() < seconds {
+        let began = Instant::now();
+        f();
+        best = best.min(began.elapsed().as_secs_f64());
+        calls += 1;
+    }
+    best
+}
+
+/// An integrator with its default options.
+fn integrator(name: &str, options: &[(String, Value)]) -> Result<Box<dyn Integrator>, Failure> {
+    let entry = integrators::find(name).ok_or_else(|| Failure::stopped(format!("no integrator {name}")))?;
+    entry.create(options).map_err(Failure::stopped)
+}
+
+/// A box and a model of it: E = 1e5 Pa, ν = 0.3, ρ = 1000 kg/m³, nothing acting on it yet.
+fn block(size: [f64; 3], cells: [usize; 3], material: &str) -> Result<(TetMesh, ModelBuilder), Failure> {
+    let mesh = box_mesh(size, cells).map_err(Failure::stopped)?;
+    let material = find(material).ok_or_else(|| Failure::stopped(format!("no material {material}")))?;
+    let given = Given::from_young(1e5, 0.3).map_err(Failure::stopped)?;
+    let mut builder = ModelBuilder::default();
+    builder.body(BodyInput::new("block", mesh.clone(), material, given, 1000.0)).map_err(Failure::stopped)?;
+    Ok((mesh, builder))
+}
+
+/// The mesh stretched by a tenth and bent a little: every tet differs, none is near inversion.
+fn deformed(mesh: &TetMesh) -> Vec<f64> {
+    let bent = |x: &[f64; 3]| [1.1 * x[0], 0.97 * x[1] + 0.05 * x[0] * x[0], 0.97 * x[2] + 0.02 * x[0] * x[1]];
+    mesh.vertices.iter().flat_map(bent).collect()
+}
