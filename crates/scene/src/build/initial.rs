@@ -1,7 +1,6 @@
 //! How bodies start: stretched, twisted and turned about the middle, then set moving.
 
 use super::shape::{apply, rotation, turn};
-use crate::document::SceneError;
 use crate::schema::{BodySpec, TwistAmount};
 use lilyan_solid::mesh::TetMesh;
 
@@ -53,19 +52,6 @@ pub(super) fn state(spec: &BodySpec, mesh: &TetMesh) -> (Vec<[f64; 3]>, Vec<f64>
         }
     }
     (x, v)
-}
-
-/// Refuses a start in which a tet is inside out or flat: some materials have no energy there.
-pub(super) fn refuse_inverted(spec: &BodySpec, mesh: &TetMesh, start: &[[f64; 3]]) -> Result<(), SceneError> {
-    let moved = TetMesh { vertices: start.to_vec(), ..mesh.clone() };
-    match moved.signed_volumes().iter().position(|v| *v <= 0.0) {
-        None => Ok(()),
-        Some(tet) => Err(spec.mark.error(format!(
-            "initial turns tet {tet} inside out, and material \"{}\" has no energy for that; stretch or twist \
-             less, use a finer mesh, or the model \"stable-neo-hookean\"",
-            spec.material.model
-        ))),
-    }
 }
 
 /// Centre of volume of the tets at positions x.

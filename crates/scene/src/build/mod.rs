@@ -97,9 +97,6 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
         let surface = mesh.surface();
         let material = material::material(spec, &mesh, &surface)?;
         let (start, v) = initial::state(spec, &mesh);
-        if !material.model.card().survives_inversion {
-            initial::refuse_inverted(spec, &mesh, &start)?;
-        }
         let mut input =
             BodyInput::new(&spec.name, mesh, material.model, material.given[0].clone(), material.rho[0]);
         let extent = |values: &mut dyn Iterator<Item = f64>| {

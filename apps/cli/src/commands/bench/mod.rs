@@ -120,6 +120,7 @@ fn block(size: [f64; 3], cells: [usize; 3], material: &str) -> Result<(TetMesh, 
 
 /// The mesh stretched by a tenth and bent a little: every tet differs, none is near inversion.
 fn deformed(mesh: &TetMesh) -> Vec<f64> {
-    let bent = |x: &[f64; 3]| [1.1 * x[0], 0.97 * x[1] + 0.05 * x[0] * x[0], 0.97 * x[2] + 0.02 * x[0] * x[1]];
+    let bent =
+        |x: &[f64; 3]| [1.1 * x[0], 0.97 * x[1] + 0.05 * x[0] * x[0], 0.97 * x[2] + 0.02 * x[0] * x[1]];
     mesh.vertices.iter().flat_map(bent).collect()
 }

@@ -45,7 +45,11 @@ pub fn run(figures: &mut Figures) -> Done {
 }
 
 /// Lines of numbers; writing to a string cannot fail.
-fn lines<T: std::fmt::Display, const N: usize>(out: &mut String, rows: impl Iterator<Item = [T; N]>, end: &str) {
+fn lines<T: std::fmt::Display, const N: usize>(
+    out: &mut String,
+    rows: impl Iterator<Item = [T; N]>,
+    end: &str,
+) {
     for row in rows {
         for x in row {
             let _ = write!(out, "{x} ");
