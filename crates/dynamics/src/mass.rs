@@ -1,6 +1,6 @@
 //! Mass matrices: p = M v and back.
 
-use lilyan_solve::{BlockMatrix, Cholesky};
+use lilyan_solve::{BlockMatrix, Cholesky, threads};
 use std::sync::Mutex;
 
 /// The mass matrix of a system.
@@ -54,11 +54,14 @@ impl Mass {
     pub fn solve(&self, held: &[bool], p: &[f64], v: &mut [f64]) {
         match self {
             Self::Lumped(m) => {
-                for i in 0..p.len() {
-                    if !held[i] {
-                        v[i] = p[i] / m[i];
+                const CHUNK: usize = 1 << 14;
+                threads::par_chunks_mut(v, CHUNK, |k, v| {
+                    let at = k * CHUNK..k * CHUNK + v.len();
+                    let (m, p, held) = (&m[at.clone()], &p[at.clone()], &held[at]);
+                    for i in 0..v.len() {
+                        v[i] = if held[i] { v[i] } else { p[i] / m[i] };
                     }
-                }
+                });
             }
             Self::Consistent(c) => c.solve(held, p, v),
         }

@@ -2,6 +2,7 @@
 
 use crate::{State, System};
 use lilyan_solve::newton::SolveError;
+use lilyan_solve::threads;
 
 /// How a step went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,11 +103,14 @@ impl Ends {
         }
         self.mask.resize(n, false);
         system.held(t1, &mut self.mask);
-        self.any = self.mask.iter().any(|h| *h);
-        self.q.clone_from(&state.q);
-        self.v.clone_from(&state.v);
+        self.any = self.mask.contains(&true);
         if self.any {
+            self.q.clone_from(&state.q);
+            self.v.clone_from(&state.v);
             system.place_held(t1, &mut self.q, &mut self.v);
+        } else {
+            self.q.resize(n, 0.0);
+            self.v.resize(n, 0.0);
         }
         Ok(())
     }
@@ -120,6 +124,11 @@ impl Ends {
                 }
             }
         }
+    }
+
+    /// Whether any unknown is held.
+    pub fn any(&self) -> bool {
+        self.any
     }
 
     /// Completes (q₁, p₁): held unknowns in place, the end impulse applied, v = M⁻¹p; then moves
@@ -153,7 +162,7 @@ impl Ends {
                 }
             }
         }
-        if let Some(dof) = (0..q1.len()).find(|&i| !(q1[i].is_finite() && p1[i].is_finite())) {
+        if let Some(dof) = first_not_finite(q1, p1) {
             return Err(StepError::NotFinite { t: state.t, h, dof });
         }
         std::mem::swap(&mut state.q, q1);
@@ -162,4 +171,17 @@ impl Ends {
         state.t += h;
         Ok(())
     }
+}
+
+/// The first unknown whose position or momentum is not finite.
+fn first_not_finite(q: &[f64], p: &[f64]) -> Option<usize> {
+    const CHUNK: usize = 1 << 14;
+    let finite = |q: &[f64], p: &[f64]| {
+        // Without a way out in the middle, so that it becomes vector instructions.
+        q.iter().zip(p).fold(true, |all, (q, p)| all & q.is_finite() & p.is_finite())
+    };
+    let chunk = |k: usize| k * CHUNK..((k + 1) * CHUNK).min(q.len());
+    let good = threads::par_map(q.len().div_ceil(CHUNK), |k| finite(&q[chunk(k)], &p[chunk(k)]));
+    let k = good.iter().position(|good| !good)?;
+    chunk(k).find(|&i| !(q[i].is_finite() && p[i].is_finite()))
 }

@@ -13,6 +13,7 @@ use super::{Claims, Entry, Integrator};
 use crate::options::{Kind, OptionSpec, Options};
 use crate::step::Ends;
 use crate::{Integrating, State, StepError, System};
+use lilyan_solve::threads;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "verlet",
@@ -87,19 +88,42 @@ impl Verlet {
     }
 }
 
-/// x += d with the rounding error of the sum in `carry`.
-#[inline(always)]
-fn add(x: &mut f64, carry: Option<&mut f64>, d: f64) {
-    match carry {
-        None => *x += d,
-        Some(carry) => {
-            let y = d + *carry;
-            let sum = *x + y;
-            *carry = y - (sum - *x);
-            *x = sum;
-        }
+/// x += c·d with the rounding errors of the sums in `carry`, unless that is empty.
+fn add(x: &mut [f64], carry: &mut [f64], c: f64, d: &[f64]) {
+    if carry.is_empty() {
+        threads::par_chunks_mut(x, CHUNK, |k, x| {
+            for (x, d) in x.iter_mut().zip(&d[k * CHUNK..]) {
+                *x += c * d;
+            }
+        });
+        return;
+    }
+    for ((x, carry), d) in x.iter_mut().zip(carry).zip(d) {
+        let y = c * d + *carry;
+        let sum = *x + y;
+        *carry = y - (sum - *x);
+        *x = sum;
     }
 }
+
+/// As [`add`], from another vector.
+fn add_to(x: &mut Vec<f64>, from: &[f64], carry: &mut [f64], c: f64, d: &[f64]) {
+    if !carry.is_empty() || x.len() != from.len() {
+        x.clear();
+        x.extend_from_slice(from);
+        add(x, carry, c, d);
+        return;
+    }
+    threads::par_chunks_mut(x, CHUNK, |k, x| {
+        let at = k * CHUNK..k * CHUNK + x.len();
+        for ((x, from), d) in x.iter_mut().zip(&from[at.clone()]).zip(&d[at]) {
+            *x = from + c * d;
+        }
+    });
+}
+
+/// Numbers per task: some 10 µs of work.
+const CHUNK: usize = 1 << 14;
 
 impl Integrator for Verlet {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
@@ -109,38 +133,28 @@ impl Integrator for Verlet {
         if self.gradient_at != state.q {
             system.gradient(state.t, &state.q, &mut self.gradient);
         }
-        self.p.clone_from(&state.p);
-        self.q.clone_from(&state.q);
         // A failed step must leave the carries as they were.
         let saved = self.compensated.then(|| (self.carry_q.clone(), self.carry_p.clone()));
-        for i in 0..n {
-            add(&mut self.p[i], self.carry_p.get_mut(i), -0.5 * h * self.gradient[i]);
-        }
+        add_to(&mut self.p, &state.p, &mut self.carry_p, -0.5 * h, &self.gradient);
         self.ends.mean_velocity(&state.q, h, &mut self.v);
         system.mass().solve(&self.ends.mask, &self.p, &mut self.v);
         if system.has_forces() {
-            for i in 0..n {
-                add(&mut self.q[i], self.carry_q.get_mut(i), 0.5 * h * self.v[i]);
-            }
+            add_to(&mut self.q, &state.q, &mut self.carry_q, 0.5 * h, &self.v);
             self.damp(system, state.t + 0.5 * h, h);
-            for i in 0..n {
-                add(&mut self.q[i], self.carry_q.get_mut(i), 0.5 * h * self.v[i]);
-            }
+            add(&mut self.q, &mut self.carry_q, 0.5 * h, &self.v);
         } else {
-            for i in 0..n {
-                add(&mut self.q[i], self.carry_q.get_mut(i), h * self.v[i]);
-            }
+            add_to(&mut self.q, &state.q, &mut self.carry_q, h, &self.v);
         }
-        for i in 0..n {
-            if self.ends.mask[i] {
-                self.q[i] = self.ends.q[i];
+        if self.ends.any() {
+            for i in 0..n {
+                if self.ends.mask[i] {
+                    self.q[i] = self.ends.q[i];
+                }
             }
         }
         let t1 = state.t + h;
         system.gradient(t1, &self.q, &mut self.gradient);
-        for i in 0..n {
-            add(&mut self.p[i], self.carry_p.get_mut(i), -0.5 * h * self.gradient[i]);
-        }
+        add(&mut self.p, &mut self.carry_p, -0.5 * h, &self.gradient);
         self.gradient_at.clone_from(&self.q);
         let (mut q, mut p) = (std::mem::take(&mut self.q), std::mem::take(&mut self.p));
         let finished = self.ends.finish(system, state, h, &mut q, &mut p);

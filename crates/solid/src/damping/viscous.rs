@@ -7,7 +7,7 @@
 
 use super::{Card, Damping};
 use crate::elements::Tets;
-use crate::elements::kernel::each_block;
+use crate::elements::kernel;
 use crate::math::{Lanes, Mat3, Real};
 use lilyan_solve::BlockMatrix;
 use std::sync::Arc;
@@ -29,20 +29,20 @@ pub struct Viscous {
 
 impl Damping for Viscous {
     fn add_forces(&self, q: &[f64], v: &[f64], f: &mut [f64]) {
-        self.tets.add_corner_forces(f, &|first, blocks, out| {
-            each_block(
+        self.tets.add_forces([q, v], f, &|first, blocks, [q, v], out| {
+            kernel::add_forces(
                 first,
                 blocks,
                 self.tets.all_moduli(),
+                [q, v],
                 out,
                 #[inline(always)]
-                |_, block, moduli| {
+                |moduli, [F, rate]| {
                     let (mu, lambda) = (moduli[0].scale(-self.time), moduli[1].scale(-self.time));
-                    let F = block.gradient_of(q);
-                    let rate = F.transpose_mul(&block.gradient_of(v)).symmetric_part();
+                    let rate = F.transpose_mul(rate).symmetric_part();
                     let S =
                         rate.scale(mu.scale(2.0)) + Mat3::<Lanes>::identity().scale(lambda * rate.trace());
-                    block.corner_forces(&(F * S))
+                    *F * S
                 },
             );
         });

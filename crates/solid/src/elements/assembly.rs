@@ -1,85 +1,153 @@
-//! Sums over the tets, in parallel and yet the same to the bit for any number of threads: energies in
-//! fixed runs, forces at each node in element order.
+//! Sums over the tets, in parallel and yet the same to the bit for any number of threads: each run by
+//! itself, then the runs in their order.
 
-use super::kernel::Block;
+use super::kernel::{Block, Padded};
 use super::tets::{Incidence, RUN, Tets};
 use crate::materials::Mat9;
-use crate::math::{LANES, Lanes, Mat3};
+use crate::math::Mat3;
 use lilyan_solve::{BlockMatrix, BlockPattern, threads};
+use std::cell::Cell;
 
-/// Below this many blocks one thread is faster than waking others.
-const SERIAL: usize = 4 * RUN;
+/// Below this many runs one thread is faster than waking others.
+const SERIAL: usize = 4;
 
 /// A 12×12 element matrix as the ten lower 3×3 blocks in the order (0,0), (1,0), (1,1), (2,0), …
 type Element = [[f64; 9]; 10];
 
-/// Energies or corner forces of a run of blocks: first block number, blocks, output.
-type RunKernel<'a, T> = &'a (dyn Fn(usize, &[Block], &mut [T]) + Sync);
+/// Adds the forces of a run: first block number, blocks, fields on the nodes of the run, forces there.
+type RunKernel<'a, const N: usize> = &'a (dyn Fn(usize, &[Block], [&[Padded]; N], &mut [Padded]) + Sync);
+
+thread_local! {
+    /// Vectors on the nodes of a run, kept from one run to the next.
+    static SCRATCH: Cell<Vec<Padded>> = const { Cell::new(Vec::new()) };
+}
+
+/// Calls `f` with so many vectors that hold anything.
+fn with_scratch<R>(count: usize, f: impl FnOnce(&mut [Padded]) -> R) -> R {
+    let mut scratch = SCRATCH.take();
+    if scratch.len() < count {
+        scratch.resize(count, [0.0; 4]);
+    }
+    let out = f(&mut scratch[..count]);
+    SCRATCH.set(scratch);
+    out
+}
+
+/// The vectors of a field on some nodes.
+fn gather(members: &[u32], x: &[f64], out: &mut [Padded]) {
+    for (to, &n) in out.iter_mut().zip(members) {
+        let n = 3 * n as usize;
+        *to = [x[n], x[n + 1], x[n + 2], 0.0];
+    }
+}
 
 impl Tets {
     /// Σ vol ψ, J; +∞ where an element is infeasible.
     pub fn energy(&self, q: &[f64]) -> f64 {
-        let runs = self.blocks.len().div_ceil(RUN);
-        let run = |r: usize| -> f64 {
-            let blocks = &self.blocks[r * RUN..((r + 1) * RUN).min(self.blocks.len())];
-            let mut out = [Lanes([0.0; LANES]); RUN];
-            self.material.energies(r * RUN, blocks, &self.constants, q, &mut out[..blocks.len()]);
-            let mut sum = 0.0;
-            for (block, lanes) in blocks.iter().zip(&out) {
-                for lane in 0..LANES {
-                    if block.volume.0[lane] != 0.0 {
-                        sum += lanes.0[lane];
-                    }
-                }
-            }
-            sum
-        };
-        let total = threads::sum_chunks(runs, 1, |range| range.map(run).sum());
+        let total = threads::sum_chunks(self.runs(), 1, |runs| runs.map(|r| self.energy_of_run(r, q)).sum());
         if total.is_nan() { f64::INFINITY } else { total }
+    }
+
+    fn energy_of_run(&self, r: usize, q: &[f64]) -> f64 {
+        let members = self.members_of(r);
+        with_scratch(members.len(), |local| {
+            gather(members, q, local);
+            self.material.energies(r * RUN, self.blocks_of(r), &self.constants, local)
+        })
     }
 
     /// Adds the gradient of Σ vol ψ, N.
     pub fn add_gradient(&self, q: &[f64], g: &mut [f64]) {
-        self.add_corner_forces(g, &|first, blocks, out| {
+        self.add_forces([q], g, &|first, blocks, [q], out| {
             self.material.forces(first, blocks, &self.constants, q, out);
         });
     }
 
     /// Adds the discrete gradient of Σ vol ψ between q₀ and q₁, N; `false` where an element ends inverted.
     pub fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
-        self.add_corner_forces(g, &|first, blocks, out| {
-            self.material.discrete_forces(first, blocks, &self.constants, q0, q1, out);
+        self.add_forces([q0, q1], g, &|first, blocks, ends, out| {
+            self.material.discrete_forces(first, blocks, &self.constants, ends, out);
         });
         g[3 * self.nodes.start..3 * self.nodes.end].iter().all(|x| x.is_finite())
     }
 
-    /// Adds what `kernel` computes at the corners of each block.
-    pub(crate) fn add_corner_forces(&self, g: &mut [f64], kernel: RunKernel<'_, [Lanes; 12]>) {
-        if self.blocks.len() < SERIAL || threads::threads() == 1 {
-            let mut out = vec![[Lanes([0.0; LANES]); 12]; RUN.min(self.blocks.len())];
-            for (r, blocks) in self.blocks.chunks(RUN).enumerate() {
-                kernel(r * RUN, blocks, &mut out);
-                for (block, forces) in blocks.iter().zip(&out) {
-                    scatter(block, forces, g);
+    fn runs(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn blocks_of(&self, r: usize) -> &[Block] {
+        &self.blocks[r * RUN..((r + 1) * RUN).min(self.blocks.len())]
+    }
+
+    fn members_of(&self, r: usize) -> &[u32] {
+        &self.members[self.starts[r] as usize..self.starts[r + 1] as usize]
+    }
+
+    /// Forces of one run on its nodes, overwriting `out`.
+    fn forces_of_run<const N: usize>(
+        &self,
+        r: usize,
+        fields: [&[f64]; N],
+        kernel: RunKernel<'_, N>,
+        out: &mut [Padded],
+    ) {
+        let members = self.members_of(r);
+        let n = members.len();
+        with_scratch(N * n, |local| {
+            for (k, field) in fields.iter().enumerate() {
+                gather(members, field, &mut local[k * n..(k + 1) * n]);
+            }
+            let local = &*local;
+            let fields = std::array::from_fn(|k| &local[k * n..(k + 1) * n]);
+            out.fill([0.0; 4]);
+            kernel(r * RUN, self.blocks_of(r), fields, out);
+        });
+    }
+
+    /// Adds the forces that `kernel` computes of each run from the fields.
+    pub(crate) fn add_forces<const N: usize>(
+        &self,
+        fields: [&[f64]; N],
+        g: &mut [f64],
+        kernel: RunKernel<'_, N>,
+    ) {
+        // Someone else may be at it: then without the memory kept here.
+        let mut kept = self.partial.try_lock();
+        let mut own = Vec::new();
+        let partial = kept.as_deref_mut().unwrap_or(&mut own);
+        if self.runs() < SERIAL || threads::threads() == 1 {
+            for r in 0..self.runs() {
+                let members = self.members_of(r);
+                partial.resize(partial.len().max(members.len()), [0.0; 4]);
+                let out = &mut partial[..members.len()];
+                self.forces_of_run(r, fields, kernel, out);
+                for (&n, f) in members.iter().zip(out) {
+                    let n = 3 * n as usize;
+                    for i in 0..3 {
+                        g[n + i] += f[i];
+                    }
                 }
             }
             return;
         }
-        let mut corners = vec![[Lanes([0.0; LANES]); 12]; self.blocks.len()];
-        threads::par_chunks_mut(&mut corners, RUN, |r, out| {
-            kernel(r * RUN, &self.blocks[r * RUN..r * RUN + out.len()], out);
-        });
-        let incidence = self.incidence();
-        let body = &mut g[3 * self.nodes.start..3 * self.nodes.end];
-        threads::par_chunks_mut(body, 3 * 1024, |chunk, g| {
-            for (k, g) in g.chunks_exact_mut(3).enumerate() {
-                let n = chunk * 1024 + k;
-                let range = incidence.start[n] as usize..incidence.start[n + 1] as usize;
-                for &c in &incidence.corners[range] {
-                    let (e, corner) = (c as usize / 4, c as usize % 4);
-                    let forces = &corners[e / LANES];
+        partial.resize(self.members.len(), [0.0; 4]);
+        let mut rest = partial.as_mut_slice();
+        let mut parts = Vec::with_capacity(self.runs());
+        for r in 0..self.runs() {
+            let (part, behind) = rest.split_at_mut(self.members_of(r).len());
+            parts.push(part);
+            rest = behind;
+        }
+        threads::par_chunks_mut(&mut parts, 1, |r, part| self.forces_of_run(r, fields, kernel, part[0]));
+        let (incidence, partial) = (self.incidence(), &*partial);
+        const NODES: usize = 2048;
+        threads::par_chunks_mut(&mut g[3 * self.nodes.start..3 * self.nodes.end], 3 * NODES, |chunk, g| {
+            for (k, g) in g.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+                let n = chunk * NODES + k;
+                for &m in &incidence.members[incidence.start[n] as usize..incidence.start[n + 1] as usize] {
+                    let f = &partial[m as usize];
                     for i in 0..3 {
-                        g[i] += forces[3 * corner + i].0[e % LANES];
+                        g[i] += f[i];
                     }
                 }
             }
@@ -90,22 +158,20 @@ impl Tets {
         self.incidence.get_or_init(|| {
             let first = self.nodes.start as u32;
             let mut start = vec![0u32; self.nodes.len() + 1];
-            for n in self.cliques().flatten() {
+            for n in &self.members {
                 start[(n - first) as usize + 1] += 1;
             }
             for n in 0..self.nodes.len() {
                 start[n + 1] += start[n];
             }
             let mut next = start.clone();
-            let mut corners = vec![0u32; 4 * self.len()];
-            for e in 0..self.len() {
-                for (corner, n) in self.tet(e).into_iter().enumerate() {
-                    let slot = &mut next[(n - first) as usize];
-                    corners[*slot as usize] = (4 * e + corner) as u32;
-                    *slot += 1;
-                }
+            let mut members = vec![0u32; self.members.len()];
+            for (m, n) in self.members.iter().enumerate() {
+                let slot = &mut next[(n - first) as usize];
+                members[*slot as usize] = m as u32;
+                *slot += 1;
             }
-            Incidence { start, corners }
+            Incidence { start, members }
         })
     }
 
@@ -234,18 +300,4 @@ fn element_matrix(tangent: &Mat9, inverse: &Mat3, volume: f64) -> Element {
         full[0][0][x] = -(full[1][0][x] + full[2][0][x] + full[3][0][x]);
     }
     PAIRS.map(|(a, b)| full[a][b])
-}
-
-fn scatter(block: &Block, forces: &[Lanes; 12], g: &mut [f64]) {
-    for lane in 0..LANES {
-        if block.volume.0[lane] == 0.0 {
-            continue;
-        }
-        for corner in 0..4 {
-            let n = 3 * block.nodes[corner][lane] as usize;
-            for i in 0..3 {
-                g[n + i] += forces[3 * corner + i].0[lane];
-            }
-        }
-    }
 }

@@ -2,53 +2,129 @@
 //!
 //! F = Dₛ Dₘ⁻¹ with Dₛ the current and Dₘ the rest edges from vertex 0. The gradient of vol ψ(F) at
 //! vertices 1, 2, 3 is the columns of vol P Dₘ⁻ᵀ, and minus their sum at vertex 0.
+//!
+//! Blocks come in runs. A kernel sees only the nodes of its run, copied to a short list of [`Padded`]
+//! vectors that stays in the first-level cache, and adds forces to another such list.
 
+use super::quad::{Plain, Quads};
 use crate::materials::Density;
 use crate::math::{LANES, Lanes, Mat3, Real};
+use std::marker::PhantomData;
 
-/// Eight tets: vertex numbers, Dₘ⁻¹, volumes. A last block that is not full repeats its first tet with
-/// volume 0.
+/// A vector of a node as x, y, z, 0: moved by one instruction.
+pub type Padded = [f64; 4];
+
+/// Eight tets: vertices, Dₘ⁻¹, volumes. The last blocks may be
+/// filled up with a tet of volume 0.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// Vertex numbers, `nodes[corner][lane]`.
-    pub nodes: [[u32; LANES]; 4],
+    /// Vertices, `nodes[corner][lane]`, as places in the list of nodes of the block's run.
+    pub nodes: [[u16; LANES]; 4],
     /// Dₘ⁻¹, 1/m.
     pub inverse: Mat3<Lanes>,
     /// Rest volumes, m³.
     pub volume: Lanes,
 }
 
+/// Quads in the lanes.
+const HALVES: usize = LANES / 4;
+
+// Everything that a kernel calls is `inline(always)`, and so are its closures: what is not inlined is
+// compiled for the lowest processor level.
 impl Block {
-    /// Dₛ Dₘ⁻¹ of any nodal vector field: F of positions, Ḟ of velocities.
+    /// From vertex 0 to a corner, of one tet.
     #[inline(always)]
-    pub fn gradient_of(&self, x: &[f64]) -> Mat3<Lanes> {
-        let mut edges = [[Lanes([0.0; LANES]); 3]; 3];
-        for lane in 0..LANES {
-            let o = 3 * self.nodes[0][lane] as usize;
-            let origin = [x[o], x[o + 1], x[o + 2]];
-            for corner in 0..3 {
-                let c = 3 * self.nodes[corner + 1][lane] as usize;
+    fn edge<M: Quads>(&self, m: M, x: &[Padded], corner: usize, lane: usize) -> M::Quad {
+        let (to, from) = (self.nodes[corner][lane], self.nodes[0][lane]);
+        m.sub(m.load(&x[usize::from(to)]), m.load(&x[usize::from(from)]))
+    }
+
+    /// From vertex 0 to a corner: x, y, z of four tets.
+    #[inline(always)]
+    fn edges<M: Quads>(&self, m: M, x: &[Padded], corner: usize, half: usize) -> [M::Quad; 4] {
+        let first = 4 * half;
+        m.transpose([
+            self.edge(m, x, corner, first),
+            self.edge(m, x, corner, first + 1),
+            self.edge(m, x, corner, first + 2),
+            self.edge(m, x, corner, first + 3),
+        ])
+    }
+
+    /// Dₛ Dₘ⁻¹ of a vector field on the nodes of the run: F of positions, Ḟ of velocities.
+    #[inline(always)]
+    fn gradient_of<M: Quads>(&self, m: M, x: &[Padded], out: &mut Mat3<Lanes>) {
+        for half in 0..HALVES {
+            let a = self.edges(m, x, 1, half);
+            let b = self.edges(m, x, 2, half);
+            let c = self.edges(m, x, 3, half);
+            for j in 0..3 {
+                let g = [
+                    m.load(part(&self.inverse[(0, j)], half)),
+                    m.load(part(&self.inverse[(1, j)], half)),
+                    m.load(part(&self.inverse[(2, j)], half)),
+                ];
                 for i in 0..3 {
-                    edges[i][corner].0[lane] = x[c + i] - origin[i];
+                    m.store(combine(m, [a[i], b[i], c[i]], g), part_mut(&mut out[(i, j)], half));
                 }
             }
         }
-        Mat3(edges) * self.inverse
     }
 
-    /// vol P Dₘ⁻ᵀ as the twelve components `[corner][axis]`.
+    /// Adds vol P Dₘ⁻ᵀ to the nodes of the run.
     #[inline(always)]
-    pub fn corner_forces(&self, P: &Mat3<Lanes>) -> [Lanes; 12] {
-        let g = P.mul_transpose(&self.inverse).scale(self.volume);
-        let mut out = [Lanes([0.0; LANES]); 12];
-        for i in 0..3 {
-            out[i] = -(g[(i, 0)] + g[(i, 1)] + g[(i, 2)]);
-            for corner in 0..3 {
-                out[3 * (corner + 1) + i] = g[(i, corner)];
+    fn add_forces<M: Quads>(&self, m: M, P: &Mat3<Lanes>, out: &mut [Padded]) {
+        let zero = m.load(&[0.0; 4]);
+        for half in 0..HALVES {
+            let volume = m.load(part(&self.volume, half));
+            let mut first = [zero; 4];
+            for corner in 1..4 {
+                let g = [
+                    m.load(part(&self.inverse[(corner - 1, 0)], half)),
+                    m.load(part(&self.inverse[(corner - 1, 1)], half)),
+                    m.load(part(&self.inverse[(corner - 1, 2)], half)),
+                ];
+                let mut force = [zero; 4];
+                for i in 0..3 {
+                    let row = [
+                        m.load(part(&P[(i, 0)], half)),
+                        m.load(part(&P[(i, 1)], half)),
+                        m.load(part(&P[(i, 2)], half)),
+                    ];
+                    force[i] = m.mul(combine(m, row, g), volume);
+                    first[i] = m.sub(first[i], force[i]);
+                }
+                self.scatter(m, corner, half, force, out);
             }
+            self.scatter(m, 0, half, first, out);
         }
-        out
     }
+
+    /// Adds vectors, given as x, y, z and 0 of four tets, to a corner of each.
+    #[inline(always)]
+    fn scatter<M: Quads>(&self, m: M, corner: usize, half: usize, f: [M::Quad; 4], out: &mut [Padded]) {
+        let vectors = m.transpose(f);
+        for lane in 0..4 {
+            let to = &mut out[usize::from(self.nodes[corner][4 * half + lane])];
+            m.store(m.add(m.load(to), vectors[lane]), to);
+        }
+    }
+}
+
+/// a₀b₀ + a₁b₁ + a₂b₂.
+#[inline(always)]
+fn combine<M: Quads>(m: M, a: [M::Quad; 3], b: [M::Quad; 3]) -> M::Quad {
+    m.add(m.add(m.mul(a[0], b[0]), m.mul(a[1], b[1])), m.mul(a[2], b[2]))
+}
+
+#[inline(always)]
+fn part(v: &Lanes, half: usize) -> &Padded {
+    &v.0.as_chunks::<4>().0[half]
+}
+
+#[inline(always)]
+fn part_mut(v: &mut Lanes, half: usize) -> &mut Padded {
+    &mut v.0.as_chunks_mut::<4>().0[half]
 }
 
 /// Most constants that a model may have.
@@ -81,13 +157,21 @@ impl Constants {
 
     /// The set of one tet.
     pub fn of(&self, tet: usize) -> &[f64] {
+        if self.uniform { &self.values } else { &self.values[tet * self.count..(tet + 1) * self.count] }
+    }
+
+    /// The same with tet e at `places[e]`; the last block is filled up with sets of zeros, which its
+    /// volumes of 0 ignore.
+    pub(super) fn permuted(&self, places: &[u32]) -> Self {
         if self.uniform {
-            &self.values
-        } else {
-            let last = self.values.len() / self.count - 1;
-            let tet = tet.min(last);
-            &self.values[tet * self.count..(tet + 1) * self.count]
+            return self.clone();
         }
+        let mut values = vec![0.0; places.len().div_ceil(LANES) * LANES * self.count];
+        for (e, &place) in places.iter().enumerate() {
+            let at = place as usize * self.count;
+            values[at..at + self.count].copy_from_slice(self.of(e));
+        }
+        Self { values, ..*self }
     }
 
     /// The sets of the eight tets of a block.
@@ -102,31 +186,25 @@ impl Constants {
     }
 }
 
-/// vol ψ of the tets of `blocks`, the first of which is block number `first`.
-pub fn energies<D: Density>(first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [Lanes]) {
-    each_block(
+/// Σ vol ψ of the tets of `blocks`, the first of which is block number `first`.
+pub fn energies<D: Density>(first: usize, blocks: &[Block], c: &Constants, q: &[Padded]) -> f64 {
+    dispatch(Energies::<D> { blocks: Blocks { first, blocks, c, fields: [q] }, density: PhantomData })
+}
+
+/// Adds the gradient of Σ vol ψ of the tets of `blocks`.
+pub fn forces<D: Density>(first: usize, blocks: &[Block], c: &Constants, q: &[Padded], out: &mut [Padded]) {
+    add_forces(
         first,
         blocks,
         c,
+        [q],
         out,
         #[inline(always)]
-        |_, block, constants| D::energy(constants, &block.gradient_of(q)) * block.volume,
+        |c, [F]| D::stress(c, F),
     );
 }
 
-/// Gradient of vol ψ at the corners of the tets of `blocks`.
-pub fn forces<D: Density>(first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [[Lanes; 12]]) {
-    each_block(
-        first,
-        blocks,
-        c,
-        out,
-        #[inline(always)]
-        |_, block, constants| block.corner_forces(&D::stress(constants, &block.gradient_of(q))),
-    );
-}
-
-/// Discrete gradient of vol ψ at the corners, between positions q₀ and q₁ \[gonzalez2000\].
+/// Adds the discrete gradient of Σ vol ψ between positions q₀ and q₁ \[gonzalez2000\].
 ///
 /// P = ½(F₀+F₁) S with S = S(C̄) + 2 (ψ₁ − ψ₀ − ½S(C̄):ΔC)/‖ΔC‖² ΔC, C̄ = ½(C₀+C₁). S(C̄) = F⁻¹P(F) for any F with
 /// FᵀF = C̄: the Cholesky factor is the cheapest. Where the end is inverted the result is NaN, also for
@@ -136,46 +214,32 @@ pub fn discrete_forces<D: Density>(
     first: usize,
     blocks: &[Block],
     c: &Constants,
-    q0: &[f64],
-    q1: &[f64],
-    out: &mut [[Lanes; 12]],
+    ends: [&[Padded]; 2],
+    out: &mut [Padded],
 ) {
-    // ψ at both ends by the kernel that exists anyway: inlining every material twice more here would double
-    // the time to compile this crate.
-    let mut gained = vec![[Lanes([0.0; LANES]); 2]; blocks.len()];
-    if D::CARD.frame_indifferent {
-        let mut energy = vec![Lanes([0.0; LANES]); blocks.len()];
-        for (end, q) in [q0, q1].into_iter().enumerate() {
-            energies::<D>(first, blocks, c, q, &mut energy);
-            gained.iter_mut().zip(&energy).for_each(|(g, e)| g[end] = *e);
-        }
-    }
-    each_block(
+    add_forces(
         first,
         blocks,
         c,
+        ends,
         out,
         #[inline(always)]
-        |k, block, constants| {
-            let (F0, F1) = (block.gradient_of(q0), block.gradient_of(q1));
-            let middle = (F0 + F1).scale(Lanes::new(0.5));
+        |c, [F0, F1]| {
+            let middle = (*F0 + *F1).scale(Lanes::new(0.5));
             if !D::CARD.frame_indifferent {
-                return block.corner_forces(&D::stress(constants, &middle));
+                return D::stress(c, &middle);
             }
-            let (C0, C1) = (F0.transpose_mul(&F0), F1.transpose_mul(&F1));
+            let (C0, C1) = (F0.transpose_mul(F0), F1.transpose_mul(F1));
             let change = C1 - C0;
             let root = cholesky_transposed(&(C0 + C1).scale(Lanes::new(0.5)));
-            let S = (root.inverse() * D::stress(constants, &root)).symmetric_part();
+            let S = (root.inverse() * D::stress(c, &root)).symmetric_part();
             let square = change.dot(&change);
-            // `gained` is vol ψ; a block that is not full has lanes of volume 0.
-            let per_volume =
-                Lanes::select_positive(block.volume, Lanes::new(1.0) / block.volume, Lanes::new(0.0));
-            let missing = (gained[k][1] - gained[k][0]) * per_volume - S.dot(&change).scale(0.5);
+            let missing = D::energy(c, F1) - D::energy(c, F0) - S.dot(&change).scale(0.5);
             // Below ‖ΔC‖ = 1e-6 the correction (third order in ΔC) is smaller than its own round-off.
             let counts = square - C1.dot(&C1).scale(1e-12);
             let factor = Lanes::select_positive(counts, missing.scale(2.0) / square, Lanes::new(0.0));
             let feasible = Lanes::select_positive(F1.det(), Lanes::new(1.0), Lanes::new(f64::NAN));
-            block.corner_forces(&(middle * (S + change.scale(factor))).scale(feasible))
+            (middle * (S + change.scale(factor))).scale(feasible)
         },
     );
 }
@@ -193,26 +257,147 @@ fn cholesky_transposed<T: Real>(C: &Mat3<T>) -> Mat3<T> {
     F
 }
 
-/// Applies `f` to every block (its number in `blocks`, itself, its constants). Compiled once per processor level; the widest that
-/// this machine has is taken.
+/// Adds the nodal forces of the stress P that `stress` makes of a block's constants and of the gradients
+/// of the fields.
 #[inline(always)]
-pub(crate) fn each_block<T>(
+pub(crate) fn add_forces<const N: usize>(
     first: usize,
     blocks: &[Block],
     c: &Constants,
-    out: &mut [T],
-    f: impl Fn(usize, &Block, &[Lanes]) -> T,
+    fields: [&[Padded]; N],
+    out: &mut [Padded],
+    stress: impl Fn(&[Lanes], &[Mat3<Lanes>; N]) -> Mat3<Lanes>,
 ) {
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            let mut constants = [Lanes([0.0; LANES]); MAX_CONSTANTS];
-            for (k, (block, out)) in blocks.iter().zip(out).enumerate() {
-                if k == 0 || !c.uniform {
-                    c.lanes(first + k, &mut constants);
+    dispatch(Forces { blocks: Blocks { first, blocks, c, fields }, stress, out });
+}
+
+/// A loop over blocks that wants to be compiled for a processor level.
+trait Kernel {
+    type Output;
+    fn run<M: Quads>(self, m: M) -> Self::Output;
+}
+
+/// Runs a kernel with AVX2 where this machine has it, otherwise as the target's baseline: each level is one
+/// more copy of every material to compile.
+#[inline(always)]
+fn dispatch<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = pulp::x86::V3::try_new() {
+        return pulp::Simd::vectorize(simd, At(kernel, simd));
+    }
+    kernel.run(Plain)
+}
+
+/// A kernel at a level. A type of its own and not a closure: a closure that is called once but could be
+/// called again goes through a shim that nothing inlines, and the loop then stays at the lowest level.
+struct At<K, M>(K, M);
+
+impl<K: Kernel, M: Quads> pulp::WithSimd for At<K, M> {
+    type Output = K::Output;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> K::Output {
+        self.0.run(self.1)
+    }
+}
+
+/// Blocks that go through the stages of a kernel together. A stage is short, so that the processor begins
+/// with the next block while it still waits for a logarithm of the last; all stages in one are too long.
+const BATCH: usize = 4;
+
+/// What every kernel goes through.
+struct Blocks<'a, const N: usize> {
+    first: usize,
+    blocks: &'a [Block],
+    c: &'a Constants,
+    fields: [&'a [Padded]; N],
+}
+
+const ZERO: Lanes = Lanes([0.0; LANES]);
+
+impl<const N: usize> Blocks<'_, N> {
+    /// Makes a T of the constants and gradients of every block by `f`, then hands it to `take`.
+    #[inline(always)]
+    fn each<M: Quads, T: Copy>(
+        self,
+        m: M,
+        zero: T,
+        f: impl Fn(&[Lanes], &[Mat3<Lanes>; N]) -> T,
+        mut take: impl FnMut(&Block, &T),
+    ) {
+        let mut constants = [ZERO; MAX_CONSTANTS];
+        self.c.lanes(self.first, &mut constants);
+        let mut gradients = [[Mat3([[ZERO; 3]; 3]); N]; BATCH];
+        let mut made = [zero; BATCH];
+        for (batch, blocks) in self.blocks.chunks(BATCH).enumerate() {
+            for (k, (block, gradients)) in blocks.iter().zip(&mut gradients).enumerate() {
+                if let Some(later) = self.blocks.get((batch + 2) * BATCH + k) {
+                    m.fetch(later);
                 }
-                *out = f(k, block, &constants[..c.count]);
+                for n in 0..N {
+                    block.gradient_of(m, self.fields[n], &mut gradients[n]);
+                }
             }
-        },
-    );
+            for (k, (gradients, made)) in gradients.iter().zip(&mut made).take(blocks.len()).enumerate() {
+                if !self.c.uniform {
+                    self.c.lanes(self.first + batch * BATCH + k, &mut constants);
+                }
+                *made = f(&constants[..self.c.count], gradients);
+            }
+            for (block, made) in blocks.iter().zip(&made) {
+                take(block, made);
+            }
+        }
+    }
+}
+
+struct Energies<'a, D> {
+    blocks: Blocks<'a, 1>,
+    density: PhantomData<D>,
+}
+
+impl<D: Density> Kernel for Energies<'_, D> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<M: Quads>(self, m: M) -> f64 {
+        let mut sum = 0.0;
+        self.blocks.each(
+            m,
+            ZERO,
+            #[inline(always)]
+            |constants, [F]| D::energy(constants, F),
+            #[inline(always)]
+            |block, energies| {
+                let energies = *energies * block.volume;
+                for lane in 0..LANES {
+                    // Volume 0 fills up the last blocks; 0·∞ must not count.
+                    sum += if block.volume.0[lane] == 0.0 { 0.0 } else { energies.0[lane] };
+                }
+            },
+        );
+        sum
+    }
+}
+
+struct Forces<'a, F, const N: usize> {
+    blocks: Blocks<'a, N>,
+    stress: F,
+    out: &'a mut [Padded],
+}
+
+impl<const N: usize, F: Fn(&[Lanes], &[Mat3<Lanes>; N]) -> Mat3<Lanes>> Kernel for Forces<'_, F, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Quads>(self, m: M) {
+        self.blocks.each(
+            m,
+            Mat3([[ZERO; 3]; 3]),
+            #[inline(always)]
+            |constants, gradients| (self.stress)(constants, gradients),
+            #[inline(always)]
+            |block, P| block.add_forces(m, P, self.out),
+        );
+    }
 }

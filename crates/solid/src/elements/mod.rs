@@ -2,6 +2,7 @@
 
 mod assembly;
 pub mod kernel;
+mod quad;
 mod tets;
 
 pub use kernel::{Block, Constants};

@@ -2,7 +2,7 @@ use super::{
     Arap, Card, CoRotational, Density, FixedCorotated, Given, Linear, Mat9, MooneyRivlin, NeoHookean,
     NeoHookeanLog, StVenantKirchhoff, StableNeoHookean,
 };
-use crate::elements::kernel::{self, Block, Constants};
+use crate::elements::kernel::{self, Block, Constants, Padded};
 use crate::math::{Complex, Lanes, Mat3, Real};
 use std::marker::PhantomData;
 
@@ -48,19 +48,19 @@ pub trait Material: Send + Sync {
     fn energy_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Lanes;
     /// P of eight elements.
     fn stress_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Mat3<Lanes>;
-    /// vol ψ of the tets of `blocks`, the first of which is block number `first`.
-    fn energies(&self, first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [Lanes]);
-    /// Gradient of vol ψ at the corners of the tets of `blocks`.
-    fn forces(&self, first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [[Lanes; 12]]);
-    /// Discrete gradient of vol ψ at the corners between two sets of positions; NaN where the end is inverted.
+    /// Σ vol ψ of the tets of `blocks`, the first of which is block number `first`; `q` are the positions
+    /// of the nodes of their run.
+    fn energies(&self, first: usize, blocks: &[Block], c: &Constants, q: &[Padded]) -> f64;
+    /// Adds the gradient of Σ vol ψ at the nodes of the run.
+    fn forces(&self, first: usize, blocks: &[Block], c: &Constants, q: &[Padded], out: &mut [Padded]);
+    /// Adds the discrete gradient of Σ vol ψ between two sets of positions; NaN where the end is inverted.
     fn discrete_forces(
         &self,
         first: usize,
         blocks: &[Block],
         c: &Constants,
-        q0: &[f64],
-        q1: &[f64],
-        out: &mut [[Lanes; 12]],
+        ends: [&[Padded]; 2],
+        out: &mut [Padded],
     );
 }
 
@@ -104,10 +104,10 @@ impl<D: Density> Material for Entry<D> {
     fn stress_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Mat3<Lanes> {
         D::stress(&splat(c), F)
     }
-    fn energies(&self, first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [Lanes]) {
-        kernel::energies::<D>(first, blocks, c, q, out);
+    fn energies(&self, first: usize, blocks: &[Block], c: &Constants, q: &[Padded]) -> f64 {
+        kernel::energies::<D>(first, blocks, c, q)
     }
-    fn forces(&self, first: usize, blocks: &[Block], c: &Constants, q: &[f64], out: &mut [[Lanes; 12]]) {
+    fn forces(&self, first: usize, blocks: &[Block], c: &Constants, q: &[Padded], out: &mut [Padded]) {
         kernel::forces::<D>(first, blocks, c, q, out);
     }
     fn discrete_forces(
@@ -115,11 +115,10 @@ impl<D: Density> Material for Entry<D> {
         first: usize,
         blocks: &[Block],
         c: &Constants,
-        q0: &[f64],
-        q1: &[f64],
-        out: &mut [[Lanes; 12]],
+        ends: [&[Padded]; 2],
+        out: &mut [Padded],
     ) {
-        kernel::discrete_forces::<D>(first, blocks, c, q0, q1, out);
+        kernel::discrete_forces::<D>(first, blocks, c, ends, out);
     }
 }
 
