@@ -160,13 +160,13 @@ impl Constants {
         if self.uniform { &self.values } else { &self.values[tet * self.count..(tet + 1) * self.count] }
     }
 
-    /// The same with tet e at `places[e]`; the last block is filled up with sets of zeros, which its
-    /// volumes of 0 ignore.
+    /// The same with tet e at `places[e]`; the last block is filled up with the set of the first tet, sound
+    /// numbers that its volumes of 0 ignore.
     pub(super) fn permuted(&self, places: &[u32]) -> Self {
         if self.uniform {
             return self.clone();
         }
-        let mut values = vec![0.0; places.len().div_ceil(LANES) * LANES * self.count];
+        let mut values = self.of(0).repeat(places.len().div_ceil(LANES) * LANES);
         for (e, &place) in places.iter().enumerate() {
             let at = place as usize * self.count;
             values[at..at + self.count].copy_from_slice(self.of(e));
