@@ -174,7 +174,7 @@ impl Ends {
 }
 
 /// The first unknown whose position or momentum is not finite.
-fn first_not_finite(q: &[f64], p: &[f64]) -> Option<usize> {
+pub(crate) fn first_not_finite(q: &[f64], p: &[f64]) -> Option<usize> {
     const CHUNK: usize = 1 << 14;
     let finite = |q: &[f64], p: &[f64]| {
         // Without a way out in the middle, so that it becomes vector instructions.

@@ -81,6 +81,29 @@ pub fn par_chunks_mut<T: Send>(data: &mut [T], chunk: usize, f: impl Fn(usize, &
     data.chunks_mut(chunk).enumerate().for_each(|(i, part)| f(i, part));
 }
 
+/// Calls `f(index, part of a, part of b)` for every `chunk` consecutive items of two slices of equal length.
+///
+/// # Panics
+/// If `chunk` is 0 or the lengths differ.
+pub fn par_chunks_mut_2<A: Send, B: Send>(
+    a: &mut [A],
+    b: &mut [B],
+    chunk: usize,
+    f: impl Fn(usize, &mut [A], &mut [B]) + Sync,
+) {
+    assert!(chunk > 0, "chunks must hold at least one item");
+    assert_eq!(a.len(), b.len(), "slices that are cut alike have the same length");
+    if a.len() > chunk
+        && let Some(pool) = pool()
+    {
+        pool.install(|| {
+            a.par_chunks_mut(chunk).zip(b.par_chunks_mut(chunk)).enumerate().for_each(|(i, (a, b))| f(i, a, b));
+        });
+        return;
+    }
+    a.chunks_mut(chunk).zip(b.chunks_mut(chunk)).enumerate().for_each(|(i, (a, b))| f(i, a, b));
+}
+
 /// `[f(0), f(1), …, f(count − 1)]`, in this order. Each call should be worth a few microseconds.
 pub fn par_map<R: Send>(count: usize, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     if count > 1
