@@ -96,15 +96,10 @@ impl Ends {
     pub fn prepare(&mut self, system: &dyn System, state: &State, h: f64) -> Result<(), StepError> {
         let (n, t1) = (state.q.len(), state.t + h);
         // Here, where the culprit is still known: forces would spread it to its neighbours.
-        let finite =
-            |i: &usize| state.q[*i].is_finite() && state.p[*i].is_finite() && state.v[*i].is_finite();
-        if let Some(dof) = (0..n).find(|i| !finite(i)) {
+        if let Some(dof) = first_not_finite(&[&state.q, &state.p, &state.v]) {
             return Err(StepError::NotFinite { t: state.t, h, dof });
         }
-        self.mask.resize(n, false);
-        system.held(t1, &mut self.mask);
-        self.any = self.mask.contains(&true);
-        if self.any {
+        if self.hold(system, t1, n) {
             self.q.clone_from(&state.q);
             self.v.clone_from(&state.v);
             system.place_held(t1, &mut self.q, &mut self.v);
@@ -113,6 +108,14 @@ impl Ends {
             self.v.resize(n, 0.0);
         }
         Ok(())
+    }
+
+    /// Asks which of the `n` unknowns are held at t; whether any is.
+    pub fn hold(&mut self, system: &dyn System, t: f64, n: usize) -> bool {
+        self.mask.resize(n, false);
+        system.held(t, &mut self.mask);
+        self.any = self.mask.contains(&true);
+        self.any
     }
 
     /// Writes the mean velocity over the step into the held entries of `v`.
@@ -162,7 +165,7 @@ impl Ends {
                 }
             }
         }
-        if let Some(dof) = first_not_finite(q1, p1) {
+        if let Some(dof) = first_not_finite(&[q1, p1]) {
             return Err(StepError::NotFinite { t: state.t, h, dof });
         }
         std::mem::swap(&mut state.q, q1);
@@ -173,15 +176,12 @@ impl Ends {
     }
 }
 
-/// The first unknown whose position or momentum is not finite.
-pub(crate) fn first_not_finite(q: &[f64], p: &[f64]) -> Option<usize> {
-    const CHUNK: usize = 1 << 14;
-    let finite = |q: &[f64], p: &[f64]| {
+/// The first unknown of which one of the vectors holds no finite number.
+pub(crate) fn first_not_finite(vectors: &[&[f64]]) -> Option<usize> {
+    let n = vectors.first().map_or(0, |x| x.len());
+    let bad = threads::first_bad(n, |at| {
         // Without a way out in the middle, so that it becomes vector instructions.
-        q.iter().zip(p).fold(true, |all, (q, p)| all & q.is_finite() & p.is_finite())
-    };
-    let chunk = |k: usize| k * CHUNK..((k + 1) * CHUNK).min(q.len());
-    let good = threads::par_map(q.len().div_ceil(CHUNK), |k| finite(&q[chunk(k)], &p[chunk(k)]));
-    let k = good.iter().position(|good| !good)?;
-    chunk(k).find(|&i| !(q[i].is_finite() && p[i].is_finite()))
+        vectors.iter().all(|x| x[at.clone()].iter().fold(true, |all, x| all & x.is_finite()))
+    })?;
+    bad.into_iter().find(|&i| vectors.iter().any(|x| !x[i].is_finite()))
 }

@@ -5,7 +5,7 @@ use crate::elements::Tets;
 use crate::potentials::{Kind, Potential};
 use lilyan_dynamics::{EnergyParts, Mass, System};
 use lilyan_solve::newton::Curvature;
-use lilyan_solve::{BlockMatrix, BlockPattern};
+use lilyan_solve::{BlockMatrix, BlockPattern, threads};
 use std::sync::Arc;
 
 /// Position and velocity of something prescribed, at a time.
@@ -188,7 +188,7 @@ impl System for Model {
     }
 
     fn gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
-        g.fill(0.0);
+        threads::clear(g);
         for potential in &self.potentials {
             potential.add_gradient(q, g);
         }

@@ -372,7 +372,7 @@ fn infeasible_and_degenerate() {
 }
 
 #[test]
-fn lanes_give_the_bits_of_scalars() {
+fn lanes_give_the_numbers_of_scalars() {
     for case in cases() {
         let (m, c) = (case.material, &case.c);
         let mut all = samples(m);
@@ -383,11 +383,14 @@ fn lanes_give_the_bits_of_scalars() {
             let (psi, P) = (m.energy_lanes(c, &packed), m.stress_lanes(c, &packed));
             for l in 0..LANES {
                 let scalar = m.energy(c, &F[l]);
-                assert_eq!(psi.0[l].to_bits(), scalar.to_bits(), "{}", case.name);
+                let scale = norm9(&m.hessian(c, &F[l])) * norm(&F[l]);
+                let near =
+                    |a: f64, b: f64| a == b || (a - b).abs() <= 1e-14 * scale || (a.is_nan() && b.is_nan());
+                assert!(near(psi.0[l], scalar), "{}: {} {scalar}", case.name, psi.0[l]);
                 let scalar = m.stress(c, &F[l]);
                 for k in 0..9 {
                     let pair = (P.lane(l).0[k / 3][k % 3], scalar.0[k / 3][k % 3]);
-                    assert_eq!(pair.0.to_bits(), pair.1.to_bits(), "{}", case.name);
+                    assert!(near(pair.0, pair.1), "{}: {pair:?} {scale}", case.name);
                 }
             }
         }
@@ -405,6 +408,7 @@ fn functions_give_the_bits_of_scalars() {
             for (a, b) in [
                 (Lanes(x).ln().0[l], Real::ln(x[l])),
                 (Lanes(x).cbrt().0[l], Real::cbrt(x[l])),
+                (Lanes(x).inverse_cbrt().0[l], x[l].inverse_cbrt()),
                 (excess.0[l], f64::excess_over_ln(x[l], u[l])),
             ] {
                 assert!(a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()));

@@ -81,27 +81,54 @@ pub fn par_chunks_mut<T: Send>(data: &mut [T], chunk: usize, f: impl Fn(usize, &
     data.chunks_mut(chunk).enumerate().for_each(|(i, part)| f(i, part));
 }
 
-/// Calls `f(index, part of a, part of b)` for every `chunk` consecutive items of two slices of equal length.
+/// Calls `f(index, parts)` for every `chunk` consecutive items of several slices of equal length.
 ///
 /// # Panics
 /// If `chunk` is 0 or the lengths differ.
-pub fn par_chunks_mut_2<A: Send, B: Send>(
-    a: &mut [A],
-    b: &mut [B],
+pub fn par_chunks_mut_of<const N: usize>(
+    slices: [&mut [f64]; N],
     chunk: usize,
-    f: impl Fn(usize, &mut [A], &mut [B]) + Sync,
+    f: impl Fn(usize, [&mut [f64]; N]) + Sync,
 ) {
     assert!(chunk > 0, "chunks must hold at least one item");
-    assert_eq!(a.len(), b.len(), "slices that are cut alike have the same length");
-    if a.len() > chunk
+    let n = slices.first().map_or(0, |s| s.len());
+    assert!(slices.iter().all(|s| s.len() == n), "slices that are cut alike have the same length");
+    let mut parts = slices.map(|s| s.chunks_mut(chunk));
+    let rows = (0..n.div_ceil(chunk)).map(|_| parts.each_mut().map(|p| p.next().unwrap_or_default()));
+    if n > chunk
         && let Some(pool) = pool()
     {
-        pool.install(|| {
-            a.par_chunks_mut(chunk).zip(b.par_chunks_mut(chunk)).enumerate().for_each(|(i, (a, b))| f(i, a, b));
-        });
+        let rows: Vec<_> = rows.collect();
+        pool.install(|| rows.into_par_iter().enumerate().for_each(|(i, row)| f(i, row)));
         return;
     }
-    a.chunks_mut(chunk).zip(b.chunks_mut(chunk)).enumerate().for_each(|(i, (a, b))| f(i, a, b));
+    rows.enumerate().for_each(|(i, row)| f(i, row));
+}
+
+/// Numbers per task of the plain vector loops below: some 10 µs of work.
+const CHUNK: usize = 1 << 14;
+
+/// Sets every number to 0.
+pub fn clear(x: &mut [f64]) {
+    par_chunks_mut(x, CHUNK, |_, x| x.fill(0.0));
+}
+
+/// Whether `good` holds for the ranges that cut up `0..count`: the first range for which it does not.
+pub fn first_bad(count: usize, good: impl Fn(Range<usize>) -> bool + Sync) -> Option<Range<usize>> {
+    let range = |k: usize| k * CHUNK..count.min((k + 1) * CHUNK);
+    let bad = par_map(count.div_ceil(CHUNK), |k| !good(range(k)));
+    bad.iter().position(|bad| *bad).map(range)
+}
+
+/// Whether two vectors are equal.
+pub fn equal(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && first_bad(a.len(), |at| a[at.clone()] == b[at]).is_none()
+}
+
+/// Makes `to` a copy of `from`.
+pub fn copy(from: &[f64], to: &mut Vec<f64>) {
+    to.resize(from.len(), 0.0);
+    par_chunks_mut(to, CHUNK, |k, to| to.copy_from_slice(&from[k * CHUNK..k * CHUNK + to.len()]));
 }
 
 /// `[f(0), f(1), …, f(count − 1)]`, in this order. Each call should be worth a few microseconds.

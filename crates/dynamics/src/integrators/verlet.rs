@@ -136,46 +136,80 @@ impl Verlet {
         state: &mut State,
         h: f64,
     ) -> Result<(), StepError> {
-        let half = -0.5 * h;
-        for v in [&mut self.q, &mut self.p] {
-            v.resize(state.q.len(), 0.0);
+        let n = state.q.len();
+        for v in [&mut self.q, &mut self.p, &mut self.v, &mut self.gradient_at] {
+            v.resize(n, f64::NAN);
         }
-        let (g, q0, p0) = (&self.gradient, &state.q, &state.p);
-        threads::par_chunks_mut_2(&mut self.q, &mut self.p, CHUNK, |k, q, p| {
-            let at = k * CHUNK..k * CHUNK + q.len();
-            let (q0, p0, g, m) = (&q0[at.clone()], &p0[at.clone()], &g[at.clone()], &masses[at]);
-            for i in 0..q.len() {
-                p[i] = p0[i] + half * g[i];
-                q[i] = q0[i] + h * (p[i] / m[i]);
+        let mut made = self.kick_and_drift(masses, state, h);
+        if !made {
+            if let Some(dof) = first_not_finite(&[&state.q, &state.p, &state.v]) {
+                return Err(StepError::NotFinite { t: state.t, h, dof });
             }
-        });
-        system.gradient(state.t + h, &self.q, &mut self.gradient);
-        let (g, q) = (&self.gradient, &self.q);
-        let finite = AtomicBool::new(true);
-        threads::par_chunks_mut_2(&mut self.p, &mut self.v, CHUNK, |k, p, v| {
-            let at = k * CHUNK..k * CHUNK + p.len();
-            let (q, g, m) = (&q[at.clone()], &g[at.clone()], &masses[at]);
-            let mut good = true;
-            for i in 0..p.len() {
-                p[i] += half * g[i];
-                v[i] = p[i] / m[i];
-                good &= p[i].is_finite() & q[i].is_finite();
-            }
-            if !good {
-                finite.store(false, Ordering::Relaxed);
-            }
-        });
-        if !finite.into_inner() {
+            system.gradient(state.t, &state.q, &mut self.gradient);
+            threads::copy(&state.q, &mut self.gradient_at);
+            made = self.kick_and_drift(masses, state, h);
+        }
+        if made {
+            system.gradient(state.t + h, &self.q, &mut self.gradient);
+            made = self.kick(masses, h);
+        }
+        if !made {
             self.gradient_at.clear();
-            let dof = first_not_finite(&self.q, &self.p).unwrap_or(0);
+            let dof = first_not_finite(&[&self.q, &self.p]).unwrap_or(0);
             return Err(StepError::NotFinite { t: state.t, h, dof });
         }
-        self.gradient_at.clone_from(&self.q);
         std::mem::swap(&mut state.q, &mut self.q);
         std::mem::swap(&mut state.p, &mut self.p);
         std::mem::swap(&mut state.v, &mut self.v);
         state.t += h;
         Ok(())
+    }
+
+    /// p ← p_k − ½h∇W, q ← q_k + hM⁻¹p, remembered in `gradient_at`; `false` if the gradient that is kept
+    /// is not that at q_k, or something is not finite.
+    fn kick_and_drift(&mut self, masses: &[f64], state: &State, h: f64) -> bool {
+        let (g, q0, p0, v0) = (&self.gradient, &state.q, &state.p, &state.v);
+        let good = AtomicBool::new(true);
+        threads::par_chunks_mut_of(
+            [&mut self.q, &mut self.p, &mut self.gradient_at],
+            CHUNK,
+            |k, [q, p, gradient_at]| {
+                let at = k * CHUNK..k * CHUNK + q.len();
+                let (q0, p0, v0) = (&q0[at.clone()], &p0[at.clone()], &v0[at.clone()]);
+                let (g, m) = (&g[at.clone()], &masses[at]);
+                let mut fine = true;
+                for i in 0..q.len() {
+                    p[i] = p0[i] - 0.5 * h * g[i];
+                    q[i] = q0[i] + h * (p[i] / m[i]);
+                    fine &= (gradient_at[i] == q0[i]) & q[i].is_finite() & v0[i].is_finite();
+                    gradient_at[i] = q[i];
+                }
+                if !fine {
+                    good.store(false, Ordering::Relaxed);
+                }
+            },
+        );
+        good.into_inner()
+    }
+
+    /// p ← p − ½h∇W, v = M⁻¹p; `false` if something is not finite.
+    fn kick(&mut self, masses: &[f64], h: f64) -> bool {
+        let g = &self.gradient;
+        let good = AtomicBool::new(true);
+        threads::par_chunks_mut_of([&mut self.p, &mut self.v], CHUNK, |k, [p, v]| {
+            let at = k * CHUNK..k * CHUNK + p.len();
+            let (g, m) = (&g[at.clone()], &masses[at]);
+            let mut fine = true;
+            for i in 0..p.len() {
+                p[i] -= 0.5 * h * g[i];
+                v[i] = p[i] / m[i];
+                fine &= p[i].is_finite();
+            }
+            if !fine {
+                good.store(false, Ordering::Relaxed);
+            }
+        });
+        good.into_inner()
     }
 }
 
@@ -183,14 +217,15 @@ impl Integrator for Verlet {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let n = state.q.len();
         self.resize(n);
-        self.ends.prepare(system, state, h)?;
-        if self.gradient_at != state.q {
-            system.gradient(state.t, &state.q, &mut self.gradient);
-        }
         if let Mass::Lumped(masses) = system.mass()
-            && !(self.compensated || self.ends.any() || system.has_forces() || system.has_impulse())
+            && !(self.compensated || system.has_forces() || system.has_impulse())
+            && !self.ends.hold(system, state.t + h, n)
         {
             return self.free_step(system, masses, state, h).map(|()| Integrating::default());
+        }
+        self.ends.prepare(system, state, h)?;
+        if !threads::equal(&self.gradient_at, &state.q) {
+            system.gradient(state.t, &state.q, &mut self.gradient);
         }
         // A failed step must leave the carries as they were.
         let saved = self.compensated.then(|| (self.carry_q.clone(), self.carry_p.clone()));
@@ -214,7 +249,7 @@ impl Integrator for Verlet {
         let t1 = state.t + h;
         system.gradient(t1, &self.q, &mut self.gradient);
         add(&mut self.p, &mut self.carry_p, -0.5 * h, &self.gradient);
-        self.gradient_at.clone_from(&self.q);
+        threads::copy(&self.q, &mut self.gradient_at);
         let (mut q, mut p) = (std::mem::take(&mut self.q), std::mem::take(&mut self.p));
         let finished = self.ends.finish(system, state, h, &mut q, &mut p);
         (self.q, self.p) = (q, p);

@@ -1,4 +1,4 @@
-//! Kernels over blocks of eight tets: gather, deformation gradient, material, nodal forces.
+//! Kernels over blocks of four tets: gather, deformation gradient, material, nodal forces.
 //!
 //! F = Dₛ Dₘ⁻¹ with Dₛ the current and Dₘ the rest edges from vertex 0. The gradient of vol ψ(F) at
 //! vertices 1, 2, 3 is the columns of vol P Dₘ⁻ᵀ, and minus their sum at vertex 0.
@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 /// A vector of a node as x, y, z, 0: moved by one instruction.
 pub type Padded = [f64; 4];
 
-/// Eight tets: vertices, Dₘ⁻¹, volumes. The last blocks may be
+/// Four tets: vertices, Dₘ⁻¹, volumes. The last blocks may be
 /// filled up with a tet of volume 0.
 #[derive(Clone, Debug)]
 pub struct Block {
@@ -25,9 +25,6 @@ pub struct Block {
     /// Rest volumes, m³.
     pub volume: Lanes,
 }
-
-/// Quads in the lanes.
-const HALVES: usize = LANES / 4;
 
 // Everything that a kernel calls is `inline(always)`, and so are its closures: what is not inlined is
 // compiled for the lowest processor level.
@@ -41,32 +38,24 @@ impl Block {
 
     /// From vertex 0 to a corner: x, y, z of four tets.
     #[inline(always)]
-    fn edges<M: Quads>(&self, m: M, x: &[Padded], corner: usize, half: usize) -> [M::Quad; 4] {
-        let first = 4 * half;
+    fn edges<M: Quads>(&self, m: M, x: &[Padded], corner: usize) -> [M::Quad; 4] {
         m.transpose([
-            self.edge(m, x, corner, first),
-            self.edge(m, x, corner, first + 1),
-            self.edge(m, x, corner, first + 2),
-            self.edge(m, x, corner, first + 3),
+            self.edge(m, x, corner, 0),
+            self.edge(m, x, corner, 1),
+            self.edge(m, x, corner, 2),
+            self.edge(m, x, corner, 3),
         ])
     }
 
     /// Dₛ Dₘ⁻¹ of a vector field on the nodes of the run: F of positions, Ḟ of velocities.
     #[inline(always)]
     fn gradient_of<M: Quads>(&self, m: M, x: &[Padded], out: &mut Mat3<Lanes>) {
-        for half in 0..HALVES {
-            let a = self.edges(m, x, 1, half);
-            let b = self.edges(m, x, 2, half);
-            let c = self.edges(m, x, 3, half);
-            for j in 0..3 {
-                let g = [
-                    m.load(part(&self.inverse[(0, j)], half)),
-                    m.load(part(&self.inverse[(1, j)], half)),
-                    m.load(part(&self.inverse[(2, j)], half)),
-                ];
-                for i in 0..3 {
-                    m.store(combine(m, [a[i], b[i], c[i]], g), part_mut(&mut out[(i, j)], half));
-                }
+        let (a, b, c) = (self.edges(m, x, 1), self.edges(m, x, 2), self.edges(m, x, 3));
+        for j in 0..3 {
+            let inverse = &self.inverse;
+            let g = [m.load(&inverse[(0, j)].0), m.load(&inverse[(1, j)].0), m.load(&inverse[(2, j)].0)];
+            for i in 0..3 {
+                m.store(combine(m, [a[i], b[i], c[i]], g), &mut out[(i, j)].0);
             }
         }
     }
@@ -75,56 +64,41 @@ impl Block {
     #[inline(always)]
     fn add_forces<M: Quads>(&self, m: M, P: &Mat3<Lanes>, out: &mut [Padded]) {
         let zero = m.load(&[0.0; 4]);
-        for half in 0..HALVES {
-            let volume = m.load(part(&self.volume, half));
-            let mut first = [zero; 4];
-            for corner in 1..4 {
-                let g = [
-                    m.load(part(&self.inverse[(corner - 1, 0)], half)),
-                    m.load(part(&self.inverse[(corner - 1, 1)], half)),
-                    m.load(part(&self.inverse[(corner - 1, 2)], half)),
-                ];
-                let mut force = [zero; 4];
-                for i in 0..3 {
-                    let row = [
-                        m.load(part(&P[(i, 0)], half)),
-                        m.load(part(&P[(i, 1)], half)),
-                        m.load(part(&P[(i, 2)], half)),
-                    ];
-                    force[i] = m.mul(combine(m, row, g), volume);
-                    first[i] = m.sub(first[i], force[i]);
-                }
-                self.scatter(m, corner, half, force, out);
+        let volume = m.load(&self.volume.0);
+        let mut first = [zero; 4];
+        for corner in 1..4 {
+            let g = row(m, &self.inverse, corner - 1);
+            let mut force = [zero; 4];
+            for i in 0..3 {
+                force[i] = m.mul(combine(m, row(m, P, i), g), volume);
+                first[i] = m.sub(first[i], force[i]);
             }
-            self.scatter(m, 0, half, first, out);
+            self.scatter(m, corner, force, out);
         }
+        self.scatter(m, 0, first, out);
     }
 
     /// Adds vectors, given as x, y, z and 0 of four tets, to a corner of each.
     #[inline(always)]
-    fn scatter<M: Quads>(&self, m: M, corner: usize, half: usize, f: [M::Quad; 4], out: &mut [Padded]) {
+    fn scatter<M: Quads>(&self, m: M, corner: usize, f: [M::Quad; 4], out: &mut [Padded]) {
         let vectors = m.transpose(f);
-        for lane in 0..4 {
-            let to = &mut out[usize::from(self.nodes[corner][4 * half + lane])];
+        for lane in 0..LANES {
+            let to = &mut out[usize::from(self.nodes[corner][lane])];
             m.store(m.add(m.load(to), vectors[lane]), to);
         }
     }
 }
 
+/// Row i of a matrix.
+#[inline(always)]
+fn row<M: Quads>(m: M, a: &Mat3<Lanes>, i: usize) -> [M::Quad; 3] {
+    [m.load(&a[(i, 0)].0), m.load(&a[(i, 1)].0), m.load(&a[(i, 2)].0)]
+}
+
 /// a₀b₀ + a₁b₁ + a₂b₂.
 #[inline(always)]
 fn combine<M: Quads>(m: M, a: [M::Quad; 3], b: [M::Quad; 3]) -> M::Quad {
-    m.add(m.add(m.mul(a[0], b[0]), m.mul(a[1], b[1])), m.mul(a[2], b[2]))
-}
-
-#[inline(always)]
-fn part(v: &Lanes, half: usize) -> &Padded {
-    &v.0.as_chunks::<4>().0[half]
-}
-
-#[inline(always)]
-fn part_mut(v: &mut Lanes, half: usize) -> &mut Padded {
-    &mut v.0.as_chunks_mut::<4>().0[half]
+    m.mul_add(a[2], b[2], m.mul_add(a[1], b[1], m.mul(a[0], b[0])))
 }
 
 /// Most constants that a model may have.
@@ -174,7 +148,7 @@ impl Constants {
         Self { values, ..*self }
     }
 
-    /// The sets of the eight tets of a block.
+    /// The sets of the four tets of a block.
     #[inline(always)]
     fn lanes(&self, block: usize, out: &mut [Lanes; MAX_CONSTANTS]) {
         for lane in 0..LANES {

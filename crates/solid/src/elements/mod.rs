@@ -1,4 +1,4 @@
-//! Elements: from nodal positions to energies, forces and stiffness, eight tets at a time.
+//! Elements: from nodal positions to energies, forces and stiffness, four tets at a time.
 
 mod assembly;
 pub mod kernel;

@@ -15,6 +15,8 @@ pub trait Quads: Copy {
     fn add(self, a: Self::Quad, b: Self::Quad) -> Self::Quad;
     fn sub(self, a: Self::Quad, b: Self::Quad) -> Self::Quad;
     fn mul(self, a: Self::Quad, b: Self::Quad) -> Self::Quad;
+    /// a b + c, rounded once.
+    fn mul_add(self, a: Self::Quad, b: Self::Quad, c: Self::Quad) -> Self::Quad;
     /// Row i of the result is column i of `rows`.
     fn transpose(self, rows: [Self::Quad; 4]) -> [Self::Quad; 4];
     /// Asks for what will be read soon. Left alone, processors stop at the end of every page.
@@ -46,6 +48,15 @@ impl Quads for Plain {
     #[inline(always)]
     fn mul(self, a: Padded, b: Padded) -> Padded {
         [a[0] * b[0], a[1] * b[1], a[2] * b[2], a[3] * b[3]]
+    }
+    #[inline(always)]
+    fn mul_add(self, a: Padded, b: Padded, c: Padded) -> Padded {
+        [
+            a[0].mul_add(b[0], c[0]),
+            a[1].mul_add(b[1], c[1]),
+            a[2].mul_add(b[2], c[2]),
+            a[3].mul_add(b[3], c[3]),
+        ]
     }
     #[inline(always)]
     fn transpose(self, [a, b, c, d]: [Padded; 4]) -> [Padded; 4] {
@@ -85,6 +96,10 @@ impl Quads for pulp::x86::V3 {
     #[inline(always)]
     fn mul(self, a: Self::Quad, b: Self::Quad) -> Self::Quad {
         self.avx._mm256_mul_pd(a, b)
+    }
+    #[inline(always)]
+    fn mul_add(self, a: Self::Quad, b: Self::Quad, c: Self::Quad) -> Self::Quad {
+        self.fma._mm256_fmadd_pd(a, b, c)
     }
     #[inline(always)]
     fn transpose(self, [a, b, c, d]: [Self::Quad; 4]) -> [Self::Quad; 4] {

@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock};
 
 /// Blocks in a run: 1024 tets, which touch some 300 nodes of a well-ordered mesh. What a kernel gathers
 /// and scatters then stays in the first-level cache; shorter runs share more nodes with each other.
-pub(super) const RUN: usize = 128;
+pub(super) const RUN: usize = 256;
 
 /// Linear tets: geometry at rest, material, and the lists that assembly needs.
 ///
@@ -17,7 +17,7 @@ pub(super) const RUN: usize = 128;
 pub struct Tets {
     pub(super) blocks: Vec<Block>,
     count: usize,
-    /// Place of each tet in the blocks, 8 · block + lane.
+    /// Place of each tet in the blocks, 4 · block + lane.
     places: Vec<u32>,
     pub(super) material: &'static dyn Material,
     /// By place.
@@ -62,9 +62,9 @@ impl Tets {
             let nodes = touched(mesh, run);
             let count = run.len().div_ceil(LANES);
             for k in 0..count {
-                // Lane l walks through its own eighth of the run. Neighbours, which share nodes, are then
+                // Lane l walks through its own quarter of the run. Neighbours, which share nodes, are then
                 // far apart in time, and no sum at a node waits for the one before.
-                let tets = [0, 1, 2, 3, 4, 5, 6, 7].map(|lane| run.get(lane * count + k).copied());
+                let tets = std::array::from_fn(|lane| run.get(lane * count + k).copied());
                 for (lane, e) in tets.iter().enumerate() {
                     if let Some(e) = e {
                         places[*e as usize] = (LANES * blocks.len() + lane) as u32;
@@ -203,7 +203,7 @@ fn touched(mesh: &TetMesh, run: &[u32]) -> Vec<u32> {
     list
 }
 
-/// Eight tets at rest; those absent are the tet `fill` with volume 0.
+/// Four tets at rest; those absent are the tet `fill` with volume 0.
 fn block(mesh: &TetMesh, tets: [Option<u32>; LANES], fill: u32, nodes: &[u32]) -> Block {
     let mut block = Block {
         nodes: [[0; LANES]; 4],

@@ -44,9 +44,9 @@ pub trait Material: Send + Sync {
     fn energy_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Complex;
     /// P for a complex step.
     fn stress_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Mat3<Complex>;
-    /// ψ of eight elements.
+    /// ψ of four elements.
     fn energy_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Lanes;
-    /// P of eight elements.
+    /// P of four elements.
     fn stress_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Mat3<Lanes>;
     /// Σ vol ψ of the tets of `blocks`, the first of which is block number `first`; `q` are the positions
     /// of the nodes of their run.

@@ -95,9 +95,9 @@ impl Density for MooneyRivlin {
         let [a, b, kappa] = constants(c);
         let (C, J, cof) = (F.transpose_mul(F), nan_unless_positive(F.det()), F.cofactor());
         let (I, i2) = (C.trace(), cof.dot(&cof));
-        let c = J.cbrt();
-        let alpha = a / (c * c);
-        let beta = b / (c * c * c * c);
+        let square = J.inverse_cbrt().squared();
+        let alpha = a * square;
+        let beta = b * square.squared();
         let along = kappa * (J - T::one()) - ((alpha * I + (beta + beta) * i2) / J).scale(2.0 / 3.0);
         let by_F = alpha + beta * I;
         F.scale(by_F + by_F) - (*F * C).scale(beta + beta) + cof.scale(along)

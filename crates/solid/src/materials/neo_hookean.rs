@@ -44,10 +44,9 @@ impl Density for NeoHookean {
     fn stress<T: Real>(c: &[T], F: &Mat3<T>) -> Mat3<T> {
         let [a, kappa] = constants(c);
         let (I, J) = (F.dot(F), nan_unless_positive(F.det()));
-        let c = J.cbrt();
-        let shear = (a + a) / (c * c);
+        let shear = (a + a) * J.inverse_cbrt().squared();
         let along = kappa * (J - T::one()) - (shear * I / J).scale(1.0 / 3.0);
-        F.scale(shear) + F.cofactor().scale(along)
+        Mat3::combine(shear, F, along, &F.cofactor())
     }
 
     fn hessian(c: &[f64], F: &Mat3) -> Mat9 {

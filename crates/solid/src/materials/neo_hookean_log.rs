@@ -44,7 +44,7 @@ impl Density for NeoHookeanLog {
         let [lambda, mu] = constants(c);
         let J = F.det();
         let along = (lambda * J.ln() - mu) / J;
-        F.scale(mu) + F.cofactor().scale(along)
+        Mat3::combine(mu, F, along, &F.cofactor())
     }
 
     fn hessian(c: &[f64], F: &Mat3) -> Mat9 {

@@ -74,6 +74,10 @@ impl Real for Complex {
         let c = Real::cbrt(self.re);
         self.lift(c, 1.0 / (3.0 * c * c))
     }
+    fn inverse_cbrt(self) -> Self {
+        let y = Real::inverse_cbrt(self.re);
+        self.lift(y, -y / (3.0 * self.re))
+    }
     fn excess_over_ln(x: Self, u: Self) -> Self {
         x.lift(f64::excess_over_ln(x.re, u.re), x.re / u.re)
     }

@@ -9,6 +9,7 @@ const SQRT_HALF: u64 = 0x3FE6_A09E_667F_3BCD;
 /// 2⁵² as bits: an integer below 2⁵² in the mantissa of this number is 2⁵² + itself.
 const TWO_52: u64 = 0x4330_0000_0000_0000;
 const SCALE_UP: f64 = 18_014_398_509_481_984.0; // 2⁵⁴ lifts subnormal numbers
+const CBRT_UP: f64 = 262_144.0; // 2¹⁸ = ∛2⁵⁴
 
 /// ln 2 = HI + LO; HI ends in 21 zero bits, so that k·HI is exact.
 const LN2_HI: f64 = 0.693_147_180_369_123_8;
@@ -82,31 +83,46 @@ pub(super) fn excess_over_ln(x: f64, u: f64) -> f64 {
     choose((u > 0.0) & (u < f64::INFINITY), value, zero)
 }
 
-/// Real cube root.
+/// a^(−1/3) of a normal positive a.
 ///
-/// y ≈ a^(−1/3) to 4 % from the high word of the bits, then twice
+/// The first guess, from the high word of the bits, is good to 4 %; then twice
 /// y ← y (1−r)^(−1/3) ≈ y (1 + r/3 + 2r²/9 + 14r³/81) with r = 1 − a y³ (fourth order: 1e-1, 4e-5,
-/// round-off), and a Newton step on t = a y² itself. No division.
+/// round-off). No division.
 #[inline(always)]
-pub(super) fn cbrt(x: f64) -> f64 {
+fn inverse_root(a: f64) -> f64 {
     /// Minimises the largest |r| of the first guess (0.103).
     const GUESS: u64 = 0x553E_E6C0;
     /// ⌊h/3⌋ = (h · THIRD) >> 33 for h < 2³².
     const THIRD: u64 = 0xAAAA_AAAB;
-    let magnitude = x.abs();
-    let small = magnitude < f64::MIN_POSITIVE;
-    let large = magnitude > 1e300; // where t³ could overflow
-    let factor = choose(small, SCALE_UP, 1.0);
-    let factor = choose(large, 1.0 / SCALE_UP, factor);
-    let unscale = choose(small, 1.0 / 262_144.0, 1.0); // 2⁻¹⁸ = ∛2⁻⁵⁴
-    let unscale = choose(large, 262_144.0, unscale);
-    let a = magnitude * factor;
     let third = ((a.to_bits() >> 32) * THIRD) >> 33;
     let mut y = f64::from_bits(GUESS.wrapping_sub(third) << 32);
     for _ in 0..2 {
         let r = 1.0 - a * y * y * y;
         y += y * (r * (1.0 / 3.0 + r * (2.0 / 9.0 + r * (14.0 / 81.0))));
     }
+    y
+}
+
+/// x^(−1/3) of a positive finite x; NaN for NaN.
+#[inline(always)]
+pub(super) fn inverse_cbrt(x: f64) -> f64 {
+    let small = x < f64::MIN_POSITIVE;
+    let y = inverse_root(choose(small, x * SCALE_UP, x));
+    y * choose(small, CBRT_UP, 1.0)
+}
+
+/// Real cube root: [`inverse_root`] and a Newton step on t = a y² itself.
+#[inline(always)]
+pub(super) fn cbrt(x: f64) -> f64 {
+    let magnitude = x.abs();
+    let small = magnitude < f64::MIN_POSITIVE;
+    let large = magnitude > 1e300; // where t³ could overflow
+    let factor = choose(small, SCALE_UP, 1.0);
+    let factor = choose(large, 1.0 / SCALE_UP, factor);
+    let unscale = choose(small, 1.0 / CBRT_UP, 1.0);
+    let unscale = choose(large, CBRT_UP, unscale);
+    let a = magnitude * factor;
+    let y = inverse_root(a);
     let t = a * y * y;
     let root = t - (t * t * t - a) * (y * y * (1.0 / 3.0));
     let regular = (magnitude > 0.0) & (magnitude < f64::INFINITY);
@@ -140,11 +156,14 @@ mod tests {
     #[test]
     fn agrees_with_the_library() {
         let mut worst = (0.0f64, 0.0f64);
+        let mut inverse = 0.0f64;
         for x in numbers().filter(|x| *x > 0.0) {
             worst.0 = worst.0.max(ulps(ln(x), x.ln()));
             worst.1 = worst.1.max(ulps(cbrt(x), x.cbrt()));
+            inverse = inverse.max(ulps(inverse_cbrt(x), x.cbrt().recip()));
             assert_eq!(cbrt(-x), -cbrt(x));
         }
+        assert!(inverse <= 3.0, "ulps off: {inverse}");
         assert!(worst.0 <= 2.0 && worst.1 <= 2.0, "ulps off: {worst:?}");
     }
 
@@ -156,7 +175,7 @@ mod tests {
         assert!(ln(-1.0).is_nan() && ln(f64::NAN).is_nan() && ln(f64::NEG_INFINITY).is_nan());
         assert_eq!([0.0, 1.0, 8.0, -27.0].map(cbrt), [0.0, 1.0, 2.0, -3.0]);
         assert_eq!(cbrt(f64::INFINITY), f64::INFINITY);
-        assert!(cbrt(f64::NAN).is_nan());
+        assert!(cbrt(f64::NAN).is_nan() && inverse_cbrt(f64::NAN).is_nan());
         assert!(excess_over_ln(-2.0, -1.0).is_nan());
         assert_eq!(excess_over_ln(-1.0, 0.0), f64::INFINITY);
     }

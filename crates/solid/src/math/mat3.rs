@@ -108,6 +108,12 @@ impl<T: Real> Mat3<T> {
         Self::from_fn(|i, j| self.0[i][j] * c)
     }
 
+    /// a A + b B.
+    #[inline(always)]
+    pub fn combine(a: T, A: &Self, b: T, B: &Self) -> Self {
+        Self::from_fn(|i, j| A.0[i][j].mul_add(a, B.0[i][j] * b))
+    }
+
     /// tr A.
     #[inline(always)]
     pub fn trace(&self) -> T {
@@ -119,7 +125,7 @@ impl<T: Real> Mat3<T> {
     pub fn dot(&self, b: &Self) -> T {
         let mut s = self.0[0][0] * b.0[0][0];
         for k in 1..9 {
-            s += self.0[k / 3][k % 3] * b.0[k / 3][k % 3];
+            s = self.0[k / 3][k % 3].mul_add(b.0[k / 3][k % 3], s);
         }
         s
     }
@@ -128,32 +134,19 @@ impl<T: Real> Mat3<T> {
     #[inline(always)]
     pub fn det(&self) -> T {
         let a = &self.0;
-        a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1])
-            + a[0][1] * (a[1][2] * a[2][0] - a[1][0] * a[2][2])
-            + a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0])
+        let minor = |i: usize, j: usize| a[1][i].mul_add(a[2][j], -(a[1][j] * a[2][i]));
+        a[0][0].mul_add(minor(1, 2), a[0][1].mul_add(minor(2, 0), a[0][2] * minor(0, 1)))
     }
 
     /// Cofactor matrix ∂ det A/∂A = det(A) A⁻ᵀ, defined for singular A as well.
     #[inline(always)]
     pub fn cofactor(&self) -> Self {
         let a = &self.0;
-        Self([
-            [
-                a[1][1] * a[2][2] - a[1][2] * a[2][1],
-                a[1][2] * a[2][0] - a[1][0] * a[2][2],
-                a[1][0] * a[2][1] - a[1][1] * a[2][0],
-            ],
-            [
-                a[2][1] * a[0][2] - a[2][2] * a[0][1],
-                a[2][2] * a[0][0] - a[2][0] * a[0][2],
-                a[2][0] * a[0][1] - a[2][1] * a[0][0],
-            ],
-            [
-                a[0][1] * a[1][2] - a[0][2] * a[1][1],
-                a[0][2] * a[1][0] - a[0][0] * a[1][2],
-                a[0][0] * a[1][1] - a[0][1] * a[1][0],
-            ],
-        ])
+        // Rows and columns after i and j, cyclically, make the sign come out by itself.
+        Self::from_fn(|i, j| {
+            let ([k, l], [m, n]) = ([(i + 1) % 3, (i + 2) % 3], [(j + 1) % 3, (j + 2) % 3]);
+            a[k][m].mul_add(a[l][n], -(a[k][n] * a[l][m]))
+        })
     }
 
     /// A⁻¹ (entries are not finite where A is singular).

@@ -1,7 +1,7 @@
 //! Small dense mathematics of the element kernels, generic over the scalar.
 //!
 //! A material is written once, over [`Real`]. The same source then runs on `f64`, on [`Lanes`]
-//! (eight elements at a time, for speed) and on [`Complex`] (for complex-step differentiation in
+//! (four elements at a time, for speed) and on [`Complex`] (for complex-step differentiation in
 //! the tests, which checks a stress to round-off).
 
 mod complex;

