@@ -5,6 +5,7 @@
 //! it, halves steps that fail, and keeps the ledger of energy.
 
 pub mod analysis;
+pub mod corotated;
 pub mod implicit;
 pub mod integrators;
 mod mass;

@@ -88,6 +88,9 @@ impl<S: System> Simulation<S> {
     /// One nominal step. Where the integrator fails, the step is cut in two, and again, up to
     /// `max_halvings` times; on failure everything is as it was before.
     pub fn advance(&mut self) -> Result<StepRecord, StepError> {
+        if let Some(reason) = self.integrator.refuses(&self.system) {
+            return Err(StepError::Refused { reason });
+        }
         let mut record = StepRecord::default();
         if let Err(first) = self.part(self.step, &mut record) {
             // Only now is a way back needed: a failed step leaves everything untouched.

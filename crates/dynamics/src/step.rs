@@ -16,6 +16,11 @@ pub struct Integrating {
 /// Why a step failed. The state is then as it was before.
 #[derive(Clone, Debug)]
 pub enum StepError {
+    /// The method cannot step this system at all.
+    Refused {
+        /// Why, and the remedy.
+        reason: String,
+    },
     /// The equation of the step could not be solved.
     Solve {
         /// Why.
@@ -55,7 +60,7 @@ impl StepError {
                 _ => Vec::new(),
             },
             Self::NotFinite { dof, .. } => vec![*dof],
-            Self::Infeasible { .. } => Vec::new(),
+            Self::Infeasible { .. } | Self::Refused { .. } => Vec::new(),
         }
     }
 }
@@ -63,6 +68,7 @@ impl StepError {
 impl std::fmt::Display for StepError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Self::Refused { reason } => write!(f, "{reason}"),
             Self::Solve { cause, t, h } => {
                 write!(f, "at t = {t:.6} s with a step of {h:.3e} s: {cause}")
             }

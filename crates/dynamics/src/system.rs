@@ -1,6 +1,7 @@
 //! The seam between mechanics and time stepping: flat vectors in, flat vectors out.
 
 use crate::Mass;
+use crate::corotated::Corotated;
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
 use std::sync::Arc;
@@ -89,6 +90,11 @@ pub trait System: Sync {
     /// Largest multiple of `d` that is known to be feasible from `q`.
     fn max_step(&self, _q: &[f64], _d: &[f64]) -> f64 {
         f64::INFINITY
+    }
+
+    /// The stiffness that turns with the elements; the error names what has none, and the remedy.
+    fn corotated(&self) -> Result<&dyn Corotated, String> {
+        Err("this system has no co-rotated stiffness; use another integrator, \"energy-momentum\" say".into())
     }
 
     /// Potential energy by kind, without the loads.

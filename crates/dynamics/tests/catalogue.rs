@@ -80,6 +80,10 @@ fn order_is_as_claimed() {
     });
 }
 
+/// Methods that keep angular momentum on springs, whose forces have no torque, but not on finite elements, which
+/// tests of those show.
+const KINDER_ON_SPRINGS: &[&str] = &["corotational-reversible"];
+
 #[test]
 fn momenta_are_kept_as_claimed() {
     each(|name, make, claims| {
@@ -98,7 +102,7 @@ fn momenta_are_kept_as_claimed() {
             }
             if claims.angular_momentum {
                 assert!(angular < 1e-10, "{name}: angular momentum drifts by {angular:e}");
-            } else {
+            } else if !KINDER_ON_SPRINGS.iter().any(|kind| name.starts_with(kind)) {
                 assert!(angular > 1e-9, "{name} keeps angular momentum but does not claim it");
             }
         }
@@ -126,6 +130,9 @@ fn energy_is_kept_or_bounded_as_claimed() {
             assert!(end < 1e-10, "{name}: energy drifts by {end:e}");
         } else if claims.symplectic {
             assert!(drift < 2e-3, "{name}: mean energy drifts by {drift:e}");
+        } else if claims.reversible {
+            // A reversible map has no reason to gain rather than to lose: bounded, though not by a theorem.
+            assert!(drift < 2e-2, "{name}: mean energy drifts by {drift:e}");
         } else {
             assert!(drift > 2e-3 || end > 2e-3, "{name} keeps energy but does not claim it");
         }

@@ -203,3 +203,12 @@ fn what_cannot_be_built_is_refused_with_place_and_remedy() {
     }
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0);
 }
+
+/// An integrator that cannot do with a material says so before anything runs.
+#[test]
+fn integrators_refuse_materials_by_name() {
+    let text = refused(&["integrator.name=corotational-reversible", "body.0.material.model=stvk"]);
+    for word in ["scene.toml", "corotational-reversible", "stvk", "co-rotational", "linear"] {
+        assert!(text.contains(word), "{text}");
+    }
+}

@@ -2,7 +2,9 @@
 
 use crate::damping::Damping;
 use crate::elements::Tets;
+use crate::materials::CATALOGUE;
 use crate::potentials::{Kind, Potential};
+use lilyan_dynamics::corotated::{Corotated, Rotation};
 use lilyan_dynamics::{EnergyParts, Mass, System};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern, threads};
@@ -258,6 +260,21 @@ impl System for Model {
         self.pins.iter().any(|p| p.motion.is_some())
     }
 
+    fn corotated(&self) -> Result<&dyn Corotated, String> {
+        match self.potentials.iter().find_map(|p| p.not_corotated()) {
+            None => Ok(self),
+            Some(name) => {
+                let turning = CATALOGUE.iter().filter(|m| m.frame().is_some());
+                let known: Vec<&str> = turning.map(|m| m.card().name).collect();
+                Err(format!(
+                    "the material model \"{name}\" has no co-rotated stiffness; use one of \"{}\", or another \
+                     integrator",
+                    known.join("\", \"")
+                ))
+            }
+        }
+    }
+
     fn energy_parts(&self, _t: f64, q: &[f64]) -> EnergyParts {
         let mut parts = EnergyParts::default();
         for potential in &self.potentials {
@@ -269,6 +286,21 @@ impl System for Model {
             }
         }
         parts
+    }
+}
+
+impl Corotated for Model {
+    fn turned_gradient(&self, t: f64, q: &[f64], rotation: Rotation, held: &[bool], g: &mut [f64]) {
+        g.fill(0.0);
+        for potential in &self.potentials {
+            potential.add_turned_gradient(q, rotation, held, g);
+        }
+        self.subtract_load(t, g);
+    }
+    fn turned_stiffness(&self, _t: f64, q: &[f64], rotation: Rotation, held: &[bool], k: &mut BlockMatrix) {
+        for potential in &self.potentials {
+            potential.add_turned_stiffness(q, rotation, held, k);
+        }
     }
 }
 

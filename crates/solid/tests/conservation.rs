@@ -202,6 +202,9 @@ fn momenta_are_kept_as_claimed() {
     let (model, start, limit) = scene("stable-neo-hookean");
     each_integrator(1e-13, |name, make, claims| {
         let mut method = make();
+        if method.refuses(&model).is_some() {
+            return;
+        }
         let mut state = start.clone();
         for _ in 0..200 {
             method.step(&model, &mut state, 0.1 * limit).unwrap();

@@ -7,6 +7,7 @@ use crate::options::{Kind, OptionSpec, Options, Value};
 use crate::{Integrating, State, StepError, System};
 
 mod backward_euler;
+mod corotational_reversible;
 mod energy_momentum;
 mod explicit_euler;
 mod rk4;
@@ -21,6 +22,10 @@ pub trait Integrator: Send {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError>;
     /// What this method promises with its current options.
     fn claims(&self) -> Claims;
+    /// Why this method cannot step that system, and the remedy; `None` where it can.
+    fn refuses(&self, _system: &dyn System) -> Option<String> {
+        None
+    }
     /// Forgets what it remembers of earlier steps.
     fn reset(&mut self) {}
     /// What it must remember for the next step to come out the same to the bit.
@@ -113,6 +118,7 @@ pub static CATALOGUE: &[Entry] = &[
     semi_implicit::ENTRY,
     rk4::ENTRY,
     explicit_euler::ENTRY,
+    corotational_reversible::ENTRY,
 ];
 
 /// The entry of that name.

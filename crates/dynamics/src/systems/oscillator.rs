@@ -1,3 +1,4 @@
+use crate::corotated::{Corotated, Rotation};
 use crate::{Mass, System};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
@@ -38,5 +39,17 @@ impl System for Oscillator {
     }
     fn hessian(&self, _t: f64, _q: &[f64], _curvature: Curvature, h: &mut BlockMatrix) {
         h.add_diagonal(&[self.stiffness, 0.0, 0.0]);
+    }
+    fn corotated(&self) -> Result<&dyn Corotated, String> {
+        Ok(self)
+    }
+}
+
+impl Corotated for Oscillator {
+    fn turned_gradient(&self, t: f64, q: &[f64], _: Rotation, _: &[bool], g: &mut [f64]) {
+        self.gradient(t, q, g);
+    }
+    fn turned_stiffness(&self, t: f64, q: &[f64], _: Rotation, _: &[bool], k: &mut BlockMatrix) {
+        self.hessian(t, q, Curvature::Exact, k);
     }
 }

@@ -1,3 +1,4 @@
+use crate::corotated::{Corotated, Rotation};
 use crate::{EnergyParts, Mass, System};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
@@ -139,5 +140,28 @@ impl System for Particles {
     }
     fn energy_parts(&self, t: f64, q: &[f64]) -> EnergyParts {
         EnergyParts { elastic: self.energy(t, q), ..EnergyParts::default() }
+    }
+    fn corotated(&self) -> Result<&dyn Corotated, String> {
+        Ok(self)
+    }
+}
+
+/// A spring turns with its direction, and its stiffness is that along it.
+impl Corotated for Particles {
+    fn turned_gradient(&self, t: f64, q: &[f64], _: Rotation, _: &[bool], g: &mut [f64]) {
+        self.gradient(t, q, g);
+    }
+    fn turned_stiffness(&self, _t: f64, q: &[f64], _: Rotation, _: &[bool], k: &mut BlockMatrix) {
+        for spring in &self.springs {
+            let s = between(q, spring);
+            let square = norm(s) * norm(s);
+            let block = std::array::from_fn(|i| {
+                std::array::from_fn(|j| match spring.length == 0.0 {
+                    true => spring.stiffness * f64::from(u8::from(i == j)),
+                    false => spring.stiffness * s[i] * s[j] / square,
+                })
+            });
+            add_matrix(spring, block, k);
+        }
     }
 }

@@ -132,6 +132,12 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
     let probes = probes(scene, &bodies)?;
     let start = builder.start().to_vec();
     let model = builder.build();
+    if let Some(reason) = integrator.refuses(&model) {
+        return Err(scene
+            .integrator
+            .mark
+            .error(format!("{reason} (integrator \"{}\")", scene.integrator.name)));
+    }
     let state = State::new(&model, start, velocity);
     sound::state(scene, &bodies, &model, &state)?;
     Ok(Built {

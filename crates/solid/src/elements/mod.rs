@@ -4,6 +4,7 @@ mod assembly;
 pub mod kernel;
 mod quad;
 mod tets;
+mod turned;
 
 pub use kernel::{Block, Constants};
 pub use tets::Tets;

@@ -1,5 +1,5 @@
 use super::{
-    Arap, Card, CoRotational, Density, FixedCorotated, Given, Linear, Mat9, MooneyRivlin, NeoHookean,
+    Arap, Card, CoRotational, Density, FixedCorotated, Frame, Given, Linear, Mat9, MooneyRivlin, NeoHookean,
     NeoHookeanLog, StVenantKirchhoff, StableNeoHookean,
 };
 use crate::elements::kernel::{self, Block, Constants, Padded};
@@ -30,6 +30,8 @@ pub fn find(name: &str) -> Option<&'static dyn Material> {
 pub trait Material: Send + Sync {
     /// What it is and claims.
     fn card(&self) -> &'static Card;
+    /// The frame in which it is linear elasticity, if there is one.
+    fn frame(&self) -> Option<Frame>;
     /// The model's own constants for the given moduli; refuses names it does not know.
     fn constants(&self, given: &Given) -> Result<Vec<f64>, String>;
     /// ψ(F), J/m³; +∞ where F is infeasible.
@@ -75,6 +77,9 @@ pub const fn entry<D: Density>() -> &'static dyn Material {
 impl<D: Density> Material for Entry<D> {
     fn card(&self) -> &'static Card {
         const { &D::CARD }
+    }
+    fn frame(&self) -> Option<Frame> {
+        D::FRAME
     }
     fn constants(&self, given: &Given) -> Result<Vec<f64>, String> {
         given.check_names(&D::CARD)?;

@@ -10,7 +10,7 @@
 //! (The forces of the classic co-rotated element, R K RᵀΔx, leave out \[b\]× and dR.) \[muller2004\]
 
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Density, Given, Mat9, SmallStrain, constants, stiffness};
+use super::{Card, Density, Frame, Given, Mat9, SmallStrain, constants, stiffness};
 use crate::math::{Mat3, Real, project_positive, solve_spin};
 
 /// The `co-rotational` model; constants as in `stiffness`.
@@ -29,6 +29,7 @@ impl Density for CoRotational {
         small_strain: SmallStrain::Given,
         cite: "muller2004",
     };
+    const FRAME: Option<Frame> = Some(Frame::Turning);
 
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
         stiffness::constants(given)

@@ -5,7 +5,7 @@
 //! indifferent: only for small rotations. Isotropic (λ, μ) by default, or any 21 constants, which
 //! numerical coarsening returns. \[gurtin1981\]
 
-use super::{Card, Density, Given, Mat9, SmallStrain, stiffness};
+use super::{Card, Density, Frame, Given, Mat9, SmallStrain, stiffness};
 use crate::math::{Mat3, Real};
 
 /// The `linear` model; constants as in `stiffness`.
@@ -23,6 +23,7 @@ impl Density for Linear {
         small_strain: SmallStrain::Given,
         cite: "gurtin1981",
     };
+    const FRAME: Option<Frame> = Some(Frame::Fixed);
 
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
         stiffness::constants(given)

@@ -32,6 +32,7 @@ pub use mooney_rivlin::MooneyRivlin;
 pub use neo_hookean::NeoHookean;
 pub use neo_hookean_log::NeoHookeanLog;
 pub use stable_neo_hookean::StableNeoHookean;
+pub(crate) use stiffness::apply as apply_stiffness;
 pub use stvk::StVenantKirchhoff;
 
 use crate::math::{Mat3, Real};
@@ -81,6 +82,15 @@ impl SmallStrain {
     }
 }
 
+/// The frame in which a model is linear elasticity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// That of the rest shape.
+    Fixed,
+    /// One that turns with each element.
+    Turning,
+}
+
 /// A constant that a model takes beside the moduli.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
@@ -98,6 +108,8 @@ pub struct Parameter {
 pub trait Density: Send + Sync + 'static {
     /// What it is and claims.
     const CARD: Card;
+    /// The frame in which it is linear with the constants of `stiffness`, if there is one.
+    const FRAME: Option<Frame> = None;
     /// The model's own constants for the given moduli.
     fn constants(given: &Given) -> Result<Vec<f64>, String>;
     /// ψ(F), J/m³; +∞ where F is infeasible.

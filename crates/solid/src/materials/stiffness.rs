@@ -67,7 +67,7 @@ const fn packed(i: usize, j: usize) -> usize {
 
 /// C : ε for a symmetric ε.
 #[inline(always)]
-pub(super) fn apply<T: Real>(c: &[T], e: &Mat3<T>) -> Mat3<T> {
+pub(crate) fn apply<T: Real>(c: &[T], e: &Mat3<T>) -> Mat3<T> {
     if let [lambda, mu] = *c {
         let p = lambda * e.trace();
         return e.scale(mu + mu) + Mat3::diagonal([p, p, p]);

@@ -2,6 +2,7 @@
 
 use super::{Kind, Potential};
 use crate::elements::Tets;
+use lilyan_dynamics::corotated::Rotation;
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
 use std::sync::Arc;
@@ -24,5 +25,15 @@ impl Potential for Elastic {
     }
     fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         self.0.add_discrete_gradient(q0, q1, g)
+    }
+    fn not_corotated(&self) -> Option<&'static str> {
+        let material = self.0.material();
+        material.frame().is_none().then(|| material.card().name)
+    }
+    fn add_turned_gradient(&self, q: &[f64], rotation: Rotation, held: &[bool], g: &mut [f64]) {
+        self.0.add_turned_gradient(q, rotation, held, g);
+    }
+    fn add_turned_stiffness(&self, q: &[f64], rotation: Rotation, held: &[bool], k: &mut BlockMatrix) {
+        self.0.add_turned_stiffness(q, rotation, held, k);
     }
 }

@@ -12,6 +12,7 @@ pub use monopole::Monopole;
 pub use obstacle::{Obstacle, Shape};
 pub use surface_contact::{Contact, ContactSurface, Feature, SurfaceContact};
 
+use lilyan_dynamics::corotated::Rotation;
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
 
@@ -39,6 +40,19 @@ pub trait Potential: Send + Sync {
     /// Adds a discrete gradient between q₀ and q₁ (see [`lilyan_dynamics::System`]); `false` where
     /// infeasible.
     fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool;
+
+    /// What has no co-rotated form (see [`lilyan_dynamics::corotated`]), by the name of its material.
+    fn not_corotated(&self) -> Option<&'static str> {
+        None
+    }
+    /// Adds ∇W with the elements' frames turned by `rotation`, N; ∇W itself where there are no elements.
+    fn add_turned_gradient(&self, q: &[f64], _rotation: Rotation, _held: &[bool], g: &mut [f64]) {
+        self.add_gradient(q, g);
+    }
+    /// Adds the stiffness with these frames fixed, N/m; projected ∇²W where there are no elements.
+    fn add_turned_stiffness(&self, q: &[f64], _rotation: Rotation, _held: &[bool], k: &mut BlockMatrix) {
+        self.add_hessian(q, Curvature::Projected, k);
+    }
 }
 
 /// (φ(b) − φ(a))/(b − a), or φ' at the middle where a and b are too close for the quotient. The middle
