@@ -365,10 +365,14 @@ fn infeasible_and_degenerate() {
             for F in bad {
                 assert_eq!(m.energy(c, &F), f64::INFINITY, "{} at {F:?}", case.name);
                 let packed = Mat3::from_fn(|i, j| Lanes([F[(i, j)]; LANES]));
-                assert_eq!(m.energy_lanes(c, &packed).0, [f64::INFINITY; LANES]);
+                assert_eq!(m.energy_lanes(&splat(c), &packed).0, [f64::INFINITY; LANES]);
             }
         }
     }
+}
+
+fn splat(c: &[f64]) -> Vec<Lanes> {
+    c.iter().map(|&x| Lanes::new(x)).collect()
 }
 
 #[test]
@@ -380,7 +384,7 @@ fn lanes_give_the_numbers_of_scalars() {
         all.push(Mat3::diagonal([1.0, 1.0, -1.0]));
         for F in all.chunks_exact(LANES) {
             let packed = Mat3::from_fn(|i, j| Lanes(std::array::from_fn(|l| F[l][(i, j)])));
-            let (psi, P) = (m.energy_lanes(c, &packed), m.stress_lanes(c, &packed));
+            let (psi, P) = (m.energy_lanes(&splat(c), &packed), m.stress_lanes(&splat(c), &packed));
             for l in 0..LANES {
                 let scalar = m.energy(c, &F[l]);
                 let scale = norm9(&m.hessian(c, &F[l])) * norm(&F[l]);

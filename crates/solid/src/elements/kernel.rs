@@ -7,7 +7,7 @@
 //! vectors that stays in the first-level cache, and adds forces to another such list.
 
 use super::quad::{Plain, Quads};
-use crate::materials::Density;
+use crate::materials::{Density, Material, entry};
 use crate::math::{LANES, Lanes, Mat3, Real};
 use std::marker::PhantomData;
 
@@ -162,28 +162,23 @@ impl Constants {
 
 /// Σ vol ψ of the tets of `blocks`, the first of which is block number `first`.
 pub fn energies<D: Density>(first: usize, blocks: &[Block], c: &Constants, q: &[Padded]) -> f64 {
-    dispatch(Energies::<D> { blocks: Blocks { first, blocks, c, fields: [q] }, density: PhantomData })
+    let blocks = Blocks { first, blocks, c, fields: [q] };
+    match Level::of_this_machine() {
+        Some(level) => level.run(Energies { blocks, law: Inlined::<D>(PhantomData) }),
+        None => Energies { blocks, law: last_resort::<D>() }.run(Plain),
+    }
 }
 
 /// Adds the gradient of Σ vol ψ of the tets of `blocks`.
 pub fn forces<D: Density>(first: usize, blocks: &[Block], c: &Constants, q: &[Padded], out: &mut [Padded]) {
-    add_forces(
-        first,
-        blocks,
-        c,
-        [q],
-        out,
-        #[inline(always)]
-        |c, [F]| D::stress(c, F),
-    );
+    let blocks = Blocks { first, blocks, c, fields: [q] };
+    match Level::of_this_machine() {
+        Some(level) => level.run(Forces { blocks, stress: stress(Inlined::<D>(PhantomData)), out }),
+        None => Forces { blocks, stress: stress(last_resort::<D>()), out }.run(Plain),
+    }
 }
 
-/// Adds the discrete gradient of Σ vol ψ between positions q₀ and q₁ \[gonzalez2000\].
-///
-/// P = ½(F₀+F₁) S with S = S(C̄) + 2 (ψ₁ − ψ₀ − ½S(C̄):ΔC)/‖ΔC‖² ΔC, C̄ = ½(C₀+C₁). S(C̄) = F⁻¹P(F) for any F with
-/// FᵀF = C̄: the Cholesky factor is the cheapest. Where the end is inverted the result is NaN, also for
-/// materials that survive inversion: ψ as a function of C does not see it. The linear material, which is no
-/// function of C, takes the midpoint stress, which does the same for a quadratic energy.
+/// Adds the discrete gradient of Σ vol ψ between positions q₀ and q₁; see [`discrete_stress`].
 pub fn discrete_forces<D: Density>(
     first: usize,
     blocks: &[Block],
@@ -191,31 +186,132 @@ pub fn discrete_forces<D: Density>(
     ends: [&[Padded]; 2],
     out: &mut [Padded],
 ) {
-    add_forces(
-        first,
-        blocks,
-        c,
-        ends,
-        out,
-        #[inline(always)]
-        |c, [F0, F1]| {
-            let middle = (*F0 + *F1).scale(Lanes::new(0.5));
-            if !D::CARD.frame_indifferent {
-                return D::stress(c, &middle);
-            }
-            let (C0, C1) = (F0.transpose_mul(F0), F1.transpose_mul(F1));
-            let change = C1 - C0;
-            let root = cholesky_transposed(&(C0 + C1).scale(Lanes::new(0.5)));
-            let S = (root.inverse() * D::stress(c, &root)).symmetric_part();
-            let square = change.dot(&change);
-            let missing = D::energy(c, F1) - D::energy(c, F0) - S.dot(&change).scale(0.5);
-            // Below ‖ΔC‖ = 1e-6 the correction (third order in ΔC) is smaller than its own round-off.
-            let counts = square - C1.dot(&C1).scale(1e-12);
-            let factor = Lanes::select_positive(counts, missing.scale(2.0) / square, Lanes::new(0.0));
-            let feasible = Lanes::select_positive(F1.det(), Lanes::new(1.0), Lanes::new(f64::NAN));
-            (middle * (S + change.scale(factor))).scale(feasible)
-        },
-    );
+    let blocks = Blocks { first, blocks, c, fields: ends };
+    match Level::of_this_machine() {
+        Some(level) => level.run(Forces { blocks, stress: discrete_stress(Inlined::<D>(PhantomData)), out }),
+        None => Forces { blocks, stress: discrete_stress(last_resort::<D>()), out }.run(Plain),
+    }
+}
+
+/// Adds the nodal forces of the stress P that `stress` makes of a block's constants and of the gradients
+/// of the fields.
+pub(crate) fn add_forces<const N: usize>(
+    first: usize,
+    blocks: &[Block],
+    c: &Constants,
+    fields: [&[Padded]; N],
+    out: &mut [Padded],
+    stress: impl Fn(&[Lanes], &[Mat3<Lanes>; N]) -> Mat3<Lanes>,
+) {
+    let kernel = Forces { blocks: Blocks { first, blocks, c, fields }, stress, out };
+    match Level::of_this_machine() {
+        Some(level) => level.run(kernel),
+        None => kernel.run(Plain),
+    }
+}
+
+/// ψ and P of four tets, as a kernel sees them.
+trait Law: Copy {
+    fn energy(self, c: &[Lanes], F: &Mat3<Lanes>) -> Lanes;
+    fn stress(self, c: &[Lanes], F: &Mat3<Lanes>) -> Mat3<Lanes>;
+    fn frame_indifferent(self) -> bool;
+}
+
+/// A density whose source becomes part of the loop.
+struct Inlined<D>(PhantomData<fn() -> D>);
+
+impl<D> Clone for Inlined<D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D> Copy for Inlined<D> {}
+
+impl<D: Density> Law for Inlined<D> {
+    #[inline(always)]
+    fn energy(self, c: &[Lanes], F: &Mat3<Lanes>) -> Lanes {
+        D::energy(c, F)
+    }
+    #[inline(always)]
+    fn stress(self, c: &[Lanes], F: &Mat3<Lanes>) -> Mat3<Lanes> {
+        D::stress(c, F)
+    }
+    #[inline(always)]
+    fn frame_indifferent(self) -> bool {
+        D::CARD.frame_indifferent
+    }
+}
+
+/// A density that is called: slower, but one copy of a loop then serves all materials.
+#[derive(Clone, Copy)]
+#[cfg(target_arch = "x86_64")]
+struct Called(&'static dyn Material);
+
+#[cfg(target_arch = "x86_64")]
+impl Law for Called {
+    fn energy(self, c: &[Lanes], F: &Mat3<Lanes>) -> Lanes {
+        self.0.energy_lanes(c, F)
+    }
+    fn stress(self, c: &[Lanes], F: &Mat3<Lanes>) -> Mat3<Lanes> {
+        self.0.stress_lanes(c, F)
+    }
+    fn frame_indifferent(self) -> bool {
+        self.0.card().frame_indifferent
+    }
+}
+
+/// For machines without a better level: here that means x86 from before 2013, which must work but is not
+/// worth another copy of every material.
+#[cfg(target_arch = "x86_64")]
+fn last_resort<D: Density>() -> Called {
+    Called(entry::<D>())
+}
+
+/// For machines without a better level: elsewhere that means all of them.
+#[cfg(not(target_arch = "x86_64"))]
+fn last_resort<D: Density>() -> Inlined<D> {
+    Inlined(PhantomData)
+}
+
+/// P of F.
+#[inline(always)]
+fn stress<L: Law>(law: L) -> impl Fn(&[Lanes], &[Mat3<Lanes>; 1]) -> Mat3<Lanes> {
+    #[inline(always)]
+    move |c, [F]| law.stress(c, F)
+}
+
+/// P whose nodal forces are a discrete gradient \[gonzalez2000\].
+///
+/// P = ½(F₀+F₁) S with S = S(C̄) + 2 (ψ₁ − ψ₀ − ½S(C̄):ΔC)/‖ΔC‖² ΔC, C̄ = ½(C₀+C₁). S(C̄) = F⁻¹P(F) for any F with
+/// FᵀF = C̄: the Cholesky factor is the cheapest. Where the end is inverted the result is NaN, also for
+/// materials that survive inversion: ψ as a function of C does not see it. The linear material, which is no
+/// function of C, takes the midpoint stress, which does the same for a quadratic energy.
+#[inline(always)]
+fn discrete_stress<L: Law>(law: L) -> impl Fn(&[Lanes], &[Mat3<Lanes>; 2]) -> Mat3<Lanes> {
+    #[inline(always)]
+    move |c, [F0, F1]| {
+        let middle = (*F0 + *F1).scale(Lanes::new(0.5));
+        if !law.frame_indifferent() {
+            return law.stress(c, &middle);
+        }
+        let (C0, C1) = (F0.transpose_mul(F0), F1.transpose_mul(F1));
+        let change = C1 - C0;
+        let root = cholesky_transposed(&(C0 + C1).scale(Lanes::new(0.5)));
+        let S = (root.inverse() * law.stress(c, &root)).symmetric_part();
+        let square = change.dot(&change);
+        // One copy of the energy's source, not two.
+        let mut energies = [ZERO; 2];
+        for (energy, F) in energies.iter_mut().zip([F0, F1]) {
+            *energy = law.energy(c, F);
+        }
+        let missing = energies[1] - energies[0] - S.dot(&change).scale(0.5);
+        // Below ‖ΔC‖ = 1e-6 the correction (third order in ΔC) is smaller than its own round-off.
+        let counts = square - C1.dot(&C1).scale(1e-12);
+        let factor = Lanes::select_positive(counts, missing.scale(2.0) / square, Lanes::new(0.0));
+        let feasible = Lanes::select_positive(F1.det(), Lanes::new(1.0), Lanes::new(f64::NAN));
+        (middle * (S + change.scale(factor))).scale(feasible)
+    }
 }
 
 /// The upper triangular F with FᵀF = C.
@@ -231,41 +327,49 @@ fn cholesky_transposed<T: Real>(C: &Mat3<T>) -> Mat3<T> {
     F
 }
 
-/// Adds the nodal forces of the stress P that `stress` makes of a block's constants and of the gradients
-/// of the fields.
-#[inline(always)]
-pub(crate) fn add_forces<const N: usize>(
-    first: usize,
-    blocks: &[Block],
-    c: &Constants,
-    fields: [&[Padded]; N],
-    out: &mut [Padded],
-    stress: impl Fn(&[Lanes], &[Mat3<Lanes>; N]) -> Mat3<Lanes>,
-) {
-    dispatch(Forces { blocks: Blocks { first, blocks, c, fields }, stress, out });
-}
-
 /// A loop over blocks that wants to be compiled for a processor level.
 trait Kernel {
     type Output;
     fn run<M: Quads>(self, m: M) -> Self::Output;
 }
 
-/// Runs a kernel with AVX2 where this machine has it, otherwise as the target's baseline: each level is one
-/// more copy of every material to compile.
-#[inline(always)]
-fn dispatch<K: Kernel>(kernel: K) -> K::Output {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(simd) = pulp::x86::V3::try_new() {
-        return pulp::Simd::vectorize(simd, At(kernel, simd));
+/// A level above the target's baseline. Each is one more copy of every material to compile.
+#[cfg(target_arch = "x86_64")]
+struct Level(pulp::x86::V3);
+
+#[cfg(target_arch = "x86_64")]
+impl Level {
+    fn of_this_machine() -> Option<Self> {
+        pulp::x86::V3::try_new().map(Self)
     }
-    kernel.run(Plain)
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        pulp::Simd::vectorize(self.0, At(kernel, self.0))
+    }
+}
+
+/// There is none: the baseline has vectors and fused products.
+#[cfg(not(target_arch = "x86_64"))]
+enum Level {}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Level {
+    fn of_this_machine() -> Option<Self> {
+        None
+    }
+
+    fn run<K: Kernel>(self, _: K) -> K::Output {
+        match self {}
+    }
 }
 
 /// A kernel at a level. A type of its own and not a closure: a closure that is called once but could be
 /// called again goes through a shim that nothing inlines, and the loop then stays at the lowest level.
+#[cfg(target_arch = "x86_64")]
 struct At<K, M>(K, M);
 
+#[cfg(target_arch = "x86_64")]
 impl<K: Kernel, M: Quads> pulp::WithSimd for At<K, M> {
     type Output = K::Output;
 
@@ -325,12 +429,12 @@ impl<const N: usize> Blocks<'_, N> {
     }
 }
 
-struct Energies<'a, D> {
+struct Energies<'a, L> {
     blocks: Blocks<'a, 1>,
-    density: PhantomData<D>,
+    law: L,
 }
 
-impl<D: Density> Kernel for Energies<'_, D> {
+impl<L: Law> Kernel for Energies<'_, L> {
     type Output = f64;
 
     #[inline(always)]
@@ -340,7 +444,7 @@ impl<D: Density> Kernel for Energies<'_, D> {
             m,
             ZERO,
             #[inline(always)]
-            |constants, [F]| D::energy(constants, F),
+            |constants, [F]| self.law.energy(constants, F),
             #[inline(always)]
             |block, energies| {
                 let energies = *energies * block.volume;
@@ -373,5 +477,46 @@ impl<const N: usize, F: Fn(&[Lanes], &[Mat3<Lanes>; N]) -> Mat3<Lanes>> Kernel f
             #[inline(always)]
             |block, P| block.add_forces(m, P, self.out),
         );
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::elements::Tets;
+    use crate::materials::{CATALOGUE, Given};
+    use crate::meshing::box_mesh;
+
+    /// What old machines run gives the bits of what this one runs.
+    #[test]
+    fn levels_agree_to_the_bit() {
+        let mesh = box_mesh([2.0, 1.0, 1.0], [3, 2, 2]).unwrap();
+        let given = Given::from_young(1e5, 0.3).unwrap();
+        for &material in CATALOGUE {
+            let c = Constants::uniform(material.constants(&given).unwrap());
+            let moduli = Constants::uniform(vec![given.mu, given.lambda]);
+            let tets = Tets::new(&mesh, 0, material, c.clone(), moduli);
+            let place = |shear: f64| -> Vec<Padded> {
+                let at = |n: &u32| mesh.vertices[*n as usize];
+                let bend = |[x, y, z]: [f64; 3]| [1.1 * x + shear * y, y - 0.1 * x * z, z + 0.2 * x * x, 0.0];
+                tets.members.iter().map(at).map(bend).collect()
+            };
+            let (q0, q1) = (place(0.3), place(0.32));
+            let law = Called(material);
+            let blocks = |fields| Blocks { first: 0, blocks: &tets.blocks, c: &c, fields };
+            let plain = Energies { blocks: blocks([&q0[..]]), law }.run(Plain);
+            assert_eq!(plain.to_bits(), material.energies(0, &tets.blocks, &c, &q0).to_bits());
+            let zero = vec![[0.0; 4]; q0.len()];
+            let (mut a, mut b) = (zero.clone(), zero.clone());
+            Forces { blocks: blocks([&q0[..]]), stress: stress(law), out: &mut a }.run(Plain);
+            material.forces(0, &tets.blocks, &c, &q0, &mut b);
+            assert_eq!(a, b, "{}", material.card().name);
+            let (mut a, mut b) = (zero.clone(), zero);
+            let blocks = Blocks { first: 0, blocks: &tets.blocks, c: &c, fields: [&q0[..], &q1] };
+            Forces { blocks, stress: discrete_stress(law), out: &mut a }.run(Plain);
+            material.discrete_forces(0, &tets.blocks, &c, [&q0, &q1], &mut b);
+            assert_eq!(a, b, "{}", material.card().name);
+            assert!(a.iter().flatten().all(|x| x.is_finite()) && a.iter().flatten().any(|&x| x != 0.0));
+        }
     }
 }

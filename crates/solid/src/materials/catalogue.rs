@@ -47,9 +47,9 @@ pub trait Material: Send + Sync {
     /// P for a complex step.
     fn stress_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Mat3<Complex>;
     /// ψ of four elements.
-    fn energy_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Lanes;
+    fn energy_lanes(&self, c: &[Lanes], F: &Mat3<Lanes>) -> Lanes;
     /// P of four elements.
-    fn stress_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Mat3<Lanes>;
+    fn stress_lanes(&self, c: &[Lanes], F: &Mat3<Lanes>) -> Mat3<Lanes>;
     /// Σ vol ψ of the tets of `blocks`, the first of which is block number `first`; `q` are the positions
     /// of the nodes of their run.
     fn energies(&self, first: usize, blocks: &[Block], c: &Constants, q: &[Padded]) -> f64;
@@ -103,11 +103,11 @@ impl<D: Density> Material for Entry<D> {
     fn stress_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Mat3<Complex> {
         D::stress(&splat(c), F)
     }
-    fn energy_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Lanes {
-        D::energy(&splat(c), F)
+    fn energy_lanes(&self, c: &[Lanes], F: &Mat3<Lanes>) -> Lanes {
+        D::energy(c, F)
     }
-    fn stress_lanes(&self, c: &[f64], F: &Mat3<Lanes>) -> Mat3<Lanes> {
-        D::stress(&splat(c), F)
+    fn stress_lanes(&self, c: &[Lanes], F: &Mat3<Lanes>) -> Mat3<Lanes> {
+        D::stress(c, F)
     }
     fn energies(&self, first: usize, blocks: &[Block], c: &Constants, q: &[Padded]) -> f64 {
         kernel::energies::<D>(first, blocks, c, q)
