@@ -7,6 +7,7 @@ mod beam;
 mod explicit;
 mod figures;
 mod implicit;
+mod minimize;
 mod readers;
 mod scaling;
 mod watch;
@@ -29,9 +30,10 @@ use std::time::Instant;
     explicit  tets per second of a Verlet step against the memory bandwidth\n\
     scaling   cost of a Verlet step from 1,000 to 1,000,000 tets, and memory\n\
     beam      the common beam: seconds per step, where they go, and its answer\n\
+    minimize  minimising the Lilyan against finding the root of its gradient\n\
     readers   speed of the mesh readers")]
 pub struct Arguments {
-    /// implicit, explicit, scaling, beam or readers; all of them if absent
+    /// implicit, explicit, scaling, beam, minimize or readers; all of them if absent
     name: Option<String>,
     /// Threads to use; all cores if absent
     #[arg(long)]
@@ -48,6 +50,7 @@ const ALL: &[(&str, Bench)] = &[
     ("explicit", explicit::run),
     ("scaling", scaling::run),
     ("beam", beam::run),
+    ("minimize", minimize::run),
     ("readers", readers::run),
 ];
 
