@@ -19,6 +19,7 @@ struct Arguments {
 enum Command {
     Run(commands::run::Arguments),
     Check(commands::check::Arguments),
+    Compare(commands::compare::Arguments),
     Modes(commands::modes::Arguments),
     Bench(commands::bench::Arguments),
     Scenes(commands::scenes::Arguments),
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         None => commands::run::run(&commands::run::Arguments::default()),
         Some(Command::Run(a)) => commands::run::run(&a),
         Some(Command::Check(a)) => commands::check::run(&a),
+        Some(Command::Compare(a)) => commands::compare::run(&a),
         Some(Command::Modes(a)) => commands::modes::run(&a),
         Some(Command::Bench(a)) => commands::bench::run(&a),
         Some(Command::Scenes(a)) => commands::scenes::run(&a),

@@ -59,6 +59,18 @@ pub fn largest_frequency(built: &Built) -> Option<f64> {
     (square > 0.0 && square.is_finite()).then(|| square.sqrt())
 }
 
+/// The largest rate at which damping makes a motion of the mesh at rest decay, 1/s; 0 without damping.
+pub fn largest_decay(built: &Built) -> f64 {
+    let system = &built.simulation.system;
+    let mut damping = BlockMatrix::zeros(system.pattern().clone());
+    system.damping(0.0, &rest_positions(built), &mut damping);
+    let mut held = vec![false; system.dofs()];
+    system.held(0.0, &mut held);
+    let apply = &mut |x: &[f64], y: &mut [f64]| damping.mul_vec(x, y);
+    let rate = largest_eigenvalue(apply, system.mass().diagonal(), &held, 1e-3);
+    if rate.is_finite() { rate.max(0.0) } else { 0.0 }
+}
+
 /// The step below which an explicit method with the limit hω < 2 is stable at rest, s.
 pub fn explicit_limit(built: &Built) -> Option<f64> {
     largest_frequency(built).map(|omega| 2.0 / omega)

@@ -9,6 +9,7 @@ use lilyan_dynamics::{EnergyParts, Mass, System};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern, threads};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Position and velocity of something prescribed, at a time.
 pub type Motion = Box<dyn Fn(f64) -> ([f64; 3], [f64; 3]) + Send + Sync>;
@@ -49,6 +50,8 @@ pub struct Model {
     start: Vec<f64>,
     pattern: Arc<BlockPattern>,
     length: f64,
+    /// How often forces and second derivatives were asked for.
+    calls: [AtomicU64; 2],
 }
 
 /// What a [`Model`] is put together from.
@@ -106,7 +109,13 @@ impl Model {
             start: parts.start,
             pattern,
             length: if length > 0.0 { length } else { 1.0 },
+            calls: Default::default(),
         }
+    }
+
+    /// How often the forces of the potentials, and their second derivatives, were evaluated so far.
+    pub fn calls(&self) -> [u64; 2] {
+        [0, 1].map(|k| self.calls[k].load(Ordering::Relaxed))
     }
 
     /// The bodies.
@@ -190,6 +199,7 @@ impl System for Model {
     }
 
     fn gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
+        self.calls[0].fetch_add(1, Ordering::Relaxed);
         threads::clear(g);
         for potential in &self.potentials {
             potential.add_gradient(q, g);
@@ -198,12 +208,14 @@ impl System for Model {
     }
 
     fn hessian(&self, _t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        self.calls[1].fetch_add(1, Ordering::Relaxed);
         for potential in &self.potentials {
             potential.add_hessian(q, curvature, h);
         }
     }
 
     fn discrete_gradient(&self, t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
+        self.calls[0].fetch_add(1, Ordering::Relaxed);
         g.fill(0.0);
         let feasible = self.potentials.iter().all(|p| p.add_discrete_gradient(q0, q1, g));
         self.subtract_load(t, g);

@@ -3,9 +3,11 @@
 pub mod bench;
 pub mod catalogue;
 pub mod check;
+pub mod compare;
 pub mod modes;
 pub mod run;
 pub mod scenes;
+mod stopping;
 
 use crate::failure::Failure;
 use lilyan_scene::build::{Built, build, open};

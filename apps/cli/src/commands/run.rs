@@ -1,18 +1,15 @@
 //! `lilyan run`.
 
 use super::load;
+use super::stopping::Stopping;
 use crate::failure::{Done, Failure};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
 use lilyan_scene::library;
 use lilyan_scene::report::Level;
 use lilyan_scene::run::{Outcome, Progress, RunError, RunOptions, Signal, Status, run as simulate};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag::register_usize;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Simulate a scene: frames, tables and a report with a verdict.
@@ -43,12 +40,6 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Signals that ask a run to stop; it then writes a checkpoint.
-#[cfg(unix)]
-const STOPPING: &[i32] = &[SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
-#[cfg(not(unix))]
-const STOPPING: &[i32] = &[SIGINT, SIGTERM];
-
 pub fn run(arguments: &Arguments) -> Done {
     if let Some(threads) = arguments.threads {
         lilyan_solve::threads::set_threads(threads);
@@ -60,14 +51,7 @@ pub fn run(arguments: &Arguments) -> Done {
     }
     let directory = arguments.output.clone().unwrap_or_else(|| super::results_of(name));
     let known = built.warnings.len();
-    // The number of the signal that came; a second one, while the first is being honoured, is no different.
-    let interrupted = Arc::new(AtomicUsize::new(0));
-    for signal in STOPPING {
-        let _ = register_usize(*signal, interrupted.clone(), *signal as usize);
-    }
-    // A limit on the size of files is then an error of the write, with its name, and not the end of the process.
-    #[cfg(unix)]
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+    let stopping = Stopping::listen();
     let bar = bar(scene.time.steps(), arguments.json);
     let mut shown = 0.0;
     let options = RunOptions { directory, resume: arguments.resume, steps: arguments.steps };
@@ -80,7 +64,7 @@ pub fn run(arguments: &Arguments) -> Done {
             bar.set_position(now.step);
             bar.set_message(format!("t = {:.4} s", now.t));
         }
-        match interrupted.load(Ordering::SeqCst) {
+        match stopping.signal() {
             0 => Signal::Continue,
             _ => Signal::Stop,
         }
@@ -97,7 +81,7 @@ pub fn run(arguments: &Arguments) -> Done {
             eprintln!("warning: {warning}");
         }
     }
-    finish(arguments, &outcome, interrupted.load(Ordering::SeqCst))
+    finish(arguments, &outcome, stopping.signal())
 }
 
 fn bar(steps: u64, json: bool) -> Option<ProgressBar> {

@@ -264,10 +264,14 @@ pub struct Report {
     pub facts: Vec<(String, String)>,
     /// The motion; also the source of the stills.
     pub replay: Option<Replay>,
+    /// Whether the motion comes after tables and plots instead of before them.
+    pub motion_last: bool,
     /// Tables of results.
     pub tables: Vec<Table>,
     /// Plots.
     pub plots: Vec<Plot>,
+    /// Longer tables, after everything that is to be looked at.
+    pub appendix: Vec<Table>,
     /// What was asked for: ("time.step", "0.004 s").
     pub settings: Vec<(String, String)>,
     /// What the user should know.
@@ -289,8 +293,10 @@ impl Report {
             checks: Vec::new(),
             facts: Vec::new(),
             replay: None,
+            motion_last: false,
             tables: Vec::new(),
             plots: Vec::new(),
+            appendix: Vec::new(),
             settings: Vec::new(),
             warnings: Vec::new(),
             citations: Vec::new(),

@@ -13,6 +13,7 @@ class Replay {
     this.measure();
     this.look = { wire: false, pins: true, ground: !!data.ground, follow: this.travel > 2.5 * this.radius };
     this.field = data.fields.length ? 0 : -1;
+    this.labels = data.labels.map(l => ({ ...l, tag: html("span", "", root.querySelector(".labels"), l.text) }));
     this.buildControls();
     this.frameAll();
     this.pointer();
@@ -170,7 +171,26 @@ class Replay {
     const dark = window.matchMedia && matchMedia("(prefers-color-scheme: dark)").matches;
     const camera = Object.create(this.camera);
     if (this.look.follow) camera.target = plus(this.camera.target, this.middles[this.at]);
+    this.placeLabels(camera, c.clientWidth, c.clientHeight);
     this.painter.paint(camera, w, h, ratio, { ...this.look, coloured: this.field >= 0, ground: this.look.ground && this.groundLines, ink: dark ? [0.86, 0.9, 0.94] : [0.13, 0.18, 0.24] });
+  }
+
+  /** Each label stands above the vertices it belongs to. */
+  placeLabels(camera, w, h) {
+    const m = camera.matrix(w / h), p = this.buffer;
+    for (const { vertices, tag } of this.labels) {
+      let middle = [0, 0, 0], top = -Infinity;
+      for (const v of vertices) {
+        const x = [p[3 * v], p[3 * v + 1], p[3 * v + 2]];
+        middle = plus(middle, scaled(x, 1 / vertices.length));
+        top = Math.max(top, dot(x, camera.up));
+      }
+      const [x, y, z] = plus(middle, scaled(camera.up, top - dot(middle, camera.up)));
+      const d = m[3] * x + m[7] * y + m[11] * z + m[15];
+      const px = (0.5 + (0.5 * (m[0] * x + m[4] * y + m[8] * z + m[12])) / d) * w, py = (0.5 - (0.5 * (m[1] * x + m[5] * y + m[9] * z + m[13])) / d) * h;
+      tag.hidden = !(d > 0);
+      tag.style.transform = `translate(${px.toFixed(1)}px, ${(py - 14).toFixed(1)}px) translate(-50%, -100%)`;
+    }
   }
 
   pointer() {

@@ -18,6 +18,10 @@ const MAX_SAMPLES: usize = 160_000;
 pub fn render(report: &Report) -> String {
     let script = format!("\"use strict\";(() => {{\n{}}})();", SCRIPTS.concat());
     let replay = report.replay.as_ref().filter(|r| !r.is_empty());
+    let motion = replay.map_or(String::new(), |r| format!("{}\n{}", stills(r), stage(r)));
+    let results =
+        format!("{}\n{}", report.tables.iter().map(table).collect::<String>(), plots(&report.plots));
+    let [first, second] = if report.motion_last { [&results, &motion] } else { [&motion, &results] };
     fill(TEMPLATE, |name| match name {
         "script_hash" => script_hash(&script),
         "css" => CSS.to_string(),
@@ -30,10 +34,9 @@ pub fn render(report: &Report) -> String {
         "warnings" => warnings(&report.warnings),
         "checks" => checks(&report.checks),
         "facts" => facts(&report.facts),
-        "stills" => replay.map_or(String::new(), stills),
-        "replay" => replay.map_or(String::new(), stage),
-        "tables" => report.tables.iter().map(table).collect(),
-        "plots" => plots(&report.plots),
+        "first" => first.clone(),
+        "second" => second.clone(),
+        "appendix" => report.appendix.iter().map(table).collect(),
         "settings" => pairs("Settings", &report.settings),
         "citations" => citations(report),
         "provenance" => provenance(&report.provenance),
@@ -170,6 +173,9 @@ fn facts(facts: &[(String, String)]) -> String {
 }
 
 fn stills(replay: &Replay) -> String {
+    if !replay.has_stills() {
+        return String::new();
+    }
     let mut out = String::from("<h2>The motion</h2><div class=\"strip\">");
     for (time, picture) in replay.stills(5, [220.0, 150.0]) {
         let _ = write!(out, "<figure>{picture}<figcaption>t = {} s</figcaption></figure>", digits(time, 5));
@@ -187,18 +193,26 @@ fn stage(replay: &Replay) -> String {
         text => format!("<p class=\"note\">{}</p>", escape(&text)),
     };
     format!(
-        "<h2>Replay</h2><section class=\"card replay\" id=\"replay\"><div class=\"stage\"><canvas tabindex=\"0\" aria-label=\"Replay in three dimensions\"></canvas><div class=\"clock\"><b></b><small></small></div><div class=\"scale\" hidden><div class=\"name\"></div><div class=\"marks\"></div><div class=\"bar\"></div></div><div class=\"hint\">drag: turn · shift-drag: move · wheel: zoom · F: fit · Space: play · ← →: frame by frame</div></div><div class=\"controls\"><noscript>The replay needs JavaScript; the pictures above do not.</noscript></div></section>{note}"
+        "<h2>Replay</h2><section class=\"card replay\" id=\"replay\"><div class=\"stage\"><canvas tabindex=\"0\" aria-label=\"Replay in three dimensions\"></canvas><div class=\"clock\"><b></b><small></small></div><div class=\"scale\" hidden><div class=\"name\"></div><div class=\"marks\"></div><div class=\"bar\"></div></div><div class=\"labels\"></div><div class=\"hint\">drag: turn · shift-drag: move · wheel: zoom · F: fit · Space: play · ← →: frame by frame</div></div><div class=\"controls\"><noscript>The replay needs JavaScript; the pictures above do not.</noscript></div></section>{note}"
     )
 }
 
 fn table(table: &Table) -> String {
-    let mut out = format!("<h2>{}</h2><div class=\"card scroll\"><table><thead><tr>", escape(&table.title));
+    let class = if table.header.len() > 7 { " class=\"dense\"" } else { "" };
+    let mut out =
+        format!("<h2>{}</h2><div class=\"card scroll\"><table{class}><thead><tr>", escape(&table.title));
     table.header.iter().for_each(|h| out += &format!("<th>{}</th>", escape(h)));
     out.push_str("</tr></thead><tbody>");
     for row in &table.rows {
         out.push_str("<tr>");
         for (k, cell) in row.iter().enumerate() {
-            let tag = if k == 0 { "th" } else { "td class=\"number\"" };
+            // Figures stay on one line, sentences do not.
+            let sentence = cell.chars().count() > 40;
+            let tag = match (k, sentence) {
+                (0, _) => "th",
+                (_, true) => "td class=\"sentence\"",
+                _ => "td class=\"number\"",
+            };
             let end = if k == 0 { "th" } else { "td" };
             out += &format!("<{tag}>{}</{end}>", escape(cell));
         }

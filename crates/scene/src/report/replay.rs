@@ -46,6 +46,9 @@ pub struct Replay {
     pinned: Vec<u32>,
     ground: Option<([f64; 3], [f64; 3])>,
     up: [f64; 3],
+    /// Texts, each with some shown vertices that it stands above.
+    labels: Vec<(String, Vec<u32>)>,
+    stills: bool,
     frames: Vec<Frame>,
     /// The newest frame when it is not one of those kept, so that the end is always shown.
     last: Option<Frame>,
@@ -67,6 +70,8 @@ impl Replay {
             pinned: Vec::new(),
             ground: None,
             up: [0.0, 1.0, 0.0],
+            labels: Vec::new(),
+            stills: true,
             frames: Vec::new(),
             last: None,
             stride: 1,
@@ -102,6 +107,30 @@ impl Replay {
             self.up = up;
         }
         self
+    }
+
+    /// Writes a text above these vertices, wherever they go.
+    pub fn with_label(mut self, text: impl Into<String>, vertices: std::ops::Range<u32>) -> Self {
+        let kept = vertices.filter_map(|v| self.surface.stands_for.get(v as usize).copied());
+        let mut kept: Vec<u32> = kept.filter(|&v| v != u32::MAX).collect();
+        kept.dedup();
+        // A few dozen tell where the rest is.
+        let every = kept.len().div_ceil(64).max(1);
+        let some: Vec<u32> = kept.into_iter().step_by(every).collect();
+        if !some.is_empty() {
+            self.labels.push((text.into(), some));
+        }
+        self
+    }
+
+    /// Leaves the pictures of the motion away.
+    pub fn without_stills(mut self) -> Self {
+        self.stills = false;
+        self
+    }
+
+    pub(super) fn has_stills(&self) -> bool {
+        self.stills
     }
 
     /// Sets the bytes that positions and fields may take on the page (the default keeps it below
@@ -259,7 +288,13 @@ impl Replay {
             }
             None => out.push_str("null"),
         }
-        let _ = write!(out, ",\"pinned\":{:?}", self.pinned);
+        let _ = write!(out, ",\"pinned\":{:?},\"labels\":[", self.pinned);
+        for (k, (text, vertices)) in self.labels.iter().enumerate() {
+            let comma = if k > 0 { "," } else { "" };
+            let text = json_string(text);
+            let _ = write!(out, "{comma}{{\"text\":{text},\"vertices\":{vertices:?}}}");
+        }
+        out.push(']');
         let _ = write!(out, ",\"triangles\":\"{}\"", words(self.surface.triangles.as_flattened()));
         let _ = write!(out, ",\"lines\":\"{}\"", words(self.surface.lines.as_flattened()));
         let _ = write!(out, ",\"positions\":\"{}\",\"fields\":[", base64(&positions));

@@ -1,0 +1,317 @@
+//! What to use, in words, from what was measured and from nothing else.
+
+use super::row::Row;
+use super::trace::Ended;
+use crate::report::{percent, short};
+
+/// What is wanted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// An error of at most this, as cheaply as possible.
+    Error(f64),
+    /// As accurate as possible at no more than a second of computing per simulated second.
+    RealTime,
+}
+
+impl Goal {
+    /// The goals that every comparison speaks of.
+    pub const ALL: [Self; 3] = [Self::Error(0.01), Self::Error(0.05), Self::RealTime];
+
+    /// In a few words.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Error(tolerance) => format!("{} error", percent(*tolerance)),
+            Self::RealTime => "real time".into(),
+        }
+    }
+}
+
+/// Advice for one goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Advice {
+    /// For what.
+    pub goal: Goal,
+    /// Index of the row that is advised; `None` if none meets the goal.
+    pub row: Option<usize>,
+    /// What to use and why, or what came closest.
+    pub text: String,
+}
+
+/// Costs this close are the same: the clock of a busy machine is not better than that.
+const SAME_COST: f64 = 1.25;
+/// Energy lost or gained beyond this share is worth a word.
+const NOTICEABLE: f64 = 0.05;
+
+/// Advice from the rows. `reference_error` is added to every error; `order` tells what a row's method was
+/// measured to have.
+pub fn advise(
+    goal: Goal,
+    rows: &[Row],
+    reference_error: Option<f64>,
+    order: &dyn Fn(&Row) -> Option<f64>,
+) -> Advice {
+    let field = Field { rows, unsure: reference_error.unwrap_or(0.0) };
+    let (row, text) = match goal {
+        Goal::Error(tolerance) => match field.cheapest(tolerance, &|_| true) {
+            Some(k) => (Some(k), field.recommend(k, tolerance)),
+            None => (None, field.none_reaches(tolerance, order)),
+        },
+        Goal::RealTime => match field.most_accurate(1.0) {
+            Some(k) => (Some(k), field.in_real_time(k)),
+            None => (None, field.none_is_fast()),
+        },
+    };
+    Advice { goal, row, text }
+}
+
+struct Field<'a> {
+    rows: &'a [Row],
+    unsure: f64,
+}
+
+impl Field<'_> {
+    /// Error (with the reference's own) and cost of a run that finished.
+    fn figures(&self, k: usize) -> Option<(f64, f64)> {
+        let row = &self.rows[k];
+        Some((row.error()? + self.unsure, row.cost()?))
+    }
+
+    fn all(&self) -> impl Iterator<Item = (usize, f64, f64)> + '_ {
+        (0..self.rows.len()).filter_map(|k| self.figures(k).map(|(error, cost)| (k, error, cost)))
+    }
+
+    /// The cheapest within the tolerance; of equally cheap ones the most accurate.
+    fn cheapest(&self, tolerance: f64, allowed: &dyn Fn(&Row) -> bool) -> Option<usize> {
+        let fit: Vec<_> =
+            self.all().filter(|(k, error, _)| *error <= tolerance && allowed(&self.rows[*k])).collect();
+        let least = fit.iter().map(|f| f.2).reduce(f64::min)?;
+        let best = fit.iter().filter(|f| f.2 <= SAME_COST * least).min_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(best.0)
+    }
+
+    fn most_accurate(&self, most_cost: f64) -> Option<usize> {
+        self.all().filter(|f| f.2 <= most_cost).min_by(|a, b| a.1.total_cmp(&b.1)).map(|f| f.0)
+    }
+
+    fn name(&self, k: usize) -> String {
+        format!("{} with a step of {} s", self.rows[k].method, short(self.rows[k].step))
+    }
+
+    fn recommend(&self, k: usize, tolerance: f64) -> String {
+        let (error, cost) = self.figures(k).unwrap_or((f64::NAN, f64::NAN));
+        let mut text = format!("{}: {} error, {}.", self.name(k), percent(error), pace(cost));
+        text += &self.rival(k, tolerance, cost);
+        text += &self.nature(k);
+        text += &self.longer(k);
+        text + &self.caution(k)
+    }
+
+    /// The next best of another method.
+    fn rival(&self, k: usize, tolerance: f64, cost: f64) -> String {
+        let own = &self.rows[k].method;
+        let Some(next) = self.cheapest(tolerance, &|row| row.method != *own) else {
+            return " No other method gets there with the steps tried.".into();
+        };
+        let theirs = self.figures(next).map_or(f64::NAN, |f| f.1);
+        match theirs / cost {
+            ratio if ratio <= SAME_COST => format!(" As fast: {}.", self.name(next)),
+            ratio => format!(" The next best, {}, takes {} times as long.", self.name(next), short(ratio)),
+        }
+    }
+
+    /// What in the method makes it so.
+    fn nature(&self, k: usize) -> String {
+        let Some(claims) = self.rows[k].method.claims() else { return String::new() };
+        let mut reasons = Vec::new();
+        if claims.explicit {
+            reasons.push("its steps solve no equations".to_string());
+        }
+        if claims.order > 2 {
+            reasons.push(format!("its order of {} pays at this accuracy", claims.order));
+        }
+        if claims.energy {
+            reasons.push("it keeps energy at any step".to_string());
+        } else if claims.symplectic {
+            reasons.push("being symplectic it does not drift in energy".to_string());
+        }
+        match reasons.is_empty() {
+            true => String::new(),
+            false => format!(" Why: {}.", reasons.join(", and ")),
+        }
+    }
+
+    /// What happens to this method with the next longer step.
+    fn longer(&self, k: usize) -> String {
+        let row = &self.rows[k];
+        let longer = |r: &&Row| r.method == row.method && r.step > row.step * (1.0 + 1e-9);
+        let Some(next) = self.rows.iter().filter(longer).min_by(|a, b| a.step.total_cmp(&b.step)) else {
+            return " Longer steps were not tried.".into();
+        };
+        let step = short(next.step);
+        match (&next.ended, next.error()) {
+            (Ended::Exploded(_) | Ended::Failed(_), _) => format!(" With {step} s it no longer holds."),
+            (_, Some(error)) => format!(" With {step} s its error is {}.", percent(error)),
+            _ => String::new(),
+        }
+    }
+
+    fn caution(&self, k: usize) -> String {
+        match self.rows[k].energy_drift {
+            Some([extreme, _]) if extreme.abs() > NOTICEABLE => format!(
+                " Mind that it {} {} of the energy in play.",
+                if extreme < 0.0 { "loses" } else { "gains" },
+                percent(extreme.abs())
+            ),
+            _ => String::new(),
+        }
+    }
+
+    fn none_reaches(&self, tolerance: f64, order: &dyn Fn(&Row) -> Option<f64>) -> String {
+        let wanted = percent(tolerance);
+        if self.unsure > tolerance {
+            return format!(
+                "No run can be vouched for at {wanted}: the reference itself is known to {} only; raise \
+                 --budget or shorten the scene.",
+                percent(self.unsure)
+            );
+        }
+        let Some((k, error, _)) = self.all().min_by(|a, b| a.1.total_cmp(&b.1)) else {
+            return format!("No run reaches {wanted}: none came to its end.");
+        };
+        let mut text =
+            format!("No run reaches {wanted}: the closest is {} with {}.", self.name(k), percent(error));
+        let row = &self.rows[k];
+        if let Some(order) = order(row).filter(|p| *p > 0.5) {
+            let step = row.mean_step() * (tolerance / error).powf(1.0 / order);
+            text += &format!(
+                " Its measured order of {} suggests a step of about {} s.",
+                short((10.0 * order).round() / 10.0),
+                crate::report::digits(0.9 * step, 2)
+            );
+        } else {
+            text += " Its errors do not yet fall as the step does; try shorter ones with --step-sizes.";
+        }
+        text
+    }
+
+    fn in_real_time(&self, k: usize) -> String {
+        let (error, cost) = self.figures(k).unwrap_or((f64::NAN, f64::NAN));
+        let but = if error > 0.05 { ", which is more than 5 %" } else { "" };
+        let text = format!(
+            "{}: the most accurate run that keeps up, {} error{but}, {}.",
+            self.name(k),
+            percent(error),
+            pace(cost)
+        );
+        text + &self.nature(k) + &self.caution(k)
+    }
+
+    fn none_is_fast(&self) -> String {
+        match self.all().min_by(|a, b| a.2.total_cmp(&b.2)) {
+            None => "No run came to its end.".into(),
+            Some((k, error, cost)) => format!(
+                "None keeps up with real time: the fastest, {}, needs {} s per simulated second at {} error. \
+                 A coarser mesh or more threads would help.",
+                self.name(k),
+                short(cost),
+                percent(error)
+            ),
+        }
+    }
+}
+
+/// Cost in words.
+fn pace(cost: f64) -> String {
+    match cost <= 1.0 {
+        true => format!("{} s per simulated second ({} times real time)", short(cost), short(1.0 / cost)),
+        false => format!("{} s per simulated second", short(cost)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Errors, Method, Work};
+    use super::*;
+
+    fn row(name: &str, step: f64, error: f64, cost: f64) -> Row {
+        let method = Method::parse(name).unwrap();
+        Row {
+            ended: Ended::Finished,
+            work: Work { wall: 2.0 * cost, t: 2.0, steps: (2.0 / step) as u64, ..Work::default() },
+            errors: Some(Errors { l2: error, worst: error, probes: Vec::new() }),
+            energy_drift: Some([0.0, 0.0]),
+            ..Row::skipped(&method, step, String::new())
+        }
+    }
+
+    fn advice(goal: Goal, rows: &[Row], own: f64) -> Advice {
+        advise(goal, rows, Some(own), &|_| Some(2.0))
+    }
+
+    #[test]
+    fn the_cheapest_within_the_tolerance_is_advised() {
+        let rows = [
+            row("variational", 0.02, 0.008, 0.5),
+            row("variational", 0.01, 0.002, 1.0),
+            row("backward-euler", 0.001, 0.009, 4.0),
+            row("backward-euler", 0.02, 0.2, 0.4),
+        ];
+        let one = advice(Goal::Error(0.01), &rows, 0.0);
+        assert_eq!(one.row, Some(0));
+        assert!(one.text.contains("backward-euler with a step of 0.001 s, takes 8 times"), "{}", one.text);
+        let five = advice(Goal::Error(0.05), &rows, 0.0);
+        assert_eq!(five.row, Some(0));
+        // With a reference that is known to 0.5 % only, 0.8 % is not surely below 1 %.
+        assert_eq!(advice(Goal::Error(0.01), &rows, 0.005).row, Some(1));
+    }
+
+    #[test]
+    fn of_equally_cheap_runs_the_most_accurate_is_advised() {
+        let rows = [row("semi-implicit", 0.02, 0.04, 0.50), row("variational", 0.04, 0.002, 0.55)];
+        assert_eq!(advice(Goal::Error(0.05), &rows, 0.0).row, Some(1));
+    }
+
+    #[test]
+    fn when_none_meets_the_goal_it_says_so_and_what_would() {
+        let rows = [row("variational", 0.02, 0.16, 2.0), row("variational", 0.01, 0.04, 4.0)];
+        let one = advice(Goal::Error(0.01), &rows, 0.0);
+        assert_eq!(one.row, None);
+        // Order 2: a quarter of the error needs half the step, and a tenth less to be sure.
+        assert!(one.text.contains("No run reaches 1 %"), "{}", one.text);
+        assert!(one.text.contains("a step of about 0.0045 s"), "{}", one.text);
+        let fast = advice(Goal::RealTime, &rows, 0.0);
+        assert_eq!(fast.row, None);
+        assert!(fast.text.contains("None keeps up") && fast.text.contains("needs 2 s"), "{}", fast.text);
+    }
+
+    #[test]
+    fn a_poor_reference_vouches_for_nothing() {
+        let rows = [row("variational", 0.02, 1e-4, 0.5)];
+        let one = advice(Goal::Error(0.01), &rows, 0.02);
+        assert_eq!(one.row, None);
+        assert!(one.text.contains("the reference itself is known to 2 % only"), "{}", one.text);
+    }
+
+    #[test]
+    fn runs_that_did_not_finish_are_never_advised() {
+        let mut failed = row("verlet", 0.01, 0.0, 0.01);
+        failed.errors = None;
+        failed.ended = Ended::Exploded(0.5);
+        assert_eq!(advice(Goal::Error(0.05), &[failed.clone()], 0.0).row, None);
+        let rows = [failed, row("verlet", 0.005, 0.001, 0.02)];
+        let one = advice(Goal::Error(0.01), &rows, 0.0);
+        assert_eq!(one.row, Some(1));
+        assert!(one.text.contains("With 0.01 s it no longer holds"), "{}", one.text);
+        assert_eq!(advice(Goal::RealTime, &rows, 0.0).row, Some(1));
+        assert!(advice(Goal::Error(0.01), &[], 0.0).text.contains("none came to its end"));
+    }
+
+    #[test]
+    fn energy_that_is_lost_is_mentioned() {
+        let mut lossy = row("backward-euler", 0.01, 0.03, 0.1);
+        lossy.energy_drift = Some([-0.2, -0.1]);
+        let text = advice(Goal::Error(0.05), &[lossy], 0.0).text;
+        assert!(text.contains("loses 20 % of the energy"), "{text}");
+        assert!(text.contains("No other method"), "{text}");
+    }
+}
