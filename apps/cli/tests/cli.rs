@@ -603,6 +603,7 @@ fn compare_refuses_nonsense_with_a_remedy() {
     assert!(text(&out.stderr).contains("raise --budget"), "{}", text(&out.stderr));
 }
 
+#[cfg(unix)]
 #[test]
 fn an_interrupted_comparison_keeps_the_runs_that_are_done() {
     let dir = folder("compare-interrupted", BAR);

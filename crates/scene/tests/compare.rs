@@ -219,6 +219,24 @@ fn runs_that_cannot_go_on_are_rows_with_a_reason() {
 }
 
 #[test]
+fn methods_that_refuse_the_scene_are_left_out_or_say_why() {
+    // A neo-Hookean body has no co-rotated stiffness.
+    let asked = CompareOptions { methods: methods("corotational-reversible"), ..CompareOptions::default() };
+    let c = compared(BAR, &[], &asked).unwrap();
+    assert_eq!(c.rows.len(), 1);
+    assert_eq!(c.rows[0].ended.word(), "refused");
+    assert!(c.rows[0].ended.reason().contains("co-rotat"), "{}", c.rows[0].ended.reason());
+    let all = compared(BAR, &["time.end=0.02"], &CompareOptions::default()).unwrap();
+    assert!(all.rows.iter().all(|r| r.method.name != "corotational-reversible"));
+    assert!(
+        all.notes.iter().any(|n| n.starts_with("corotational-reversible is left out")),
+        "{:?}",
+        all.notes
+    );
+    assert!(all.rows.iter().any(|r| r.method.name == "verlet"));
+}
+
+#[test]
 fn explicit_steps_are_chosen_below_their_limit() {
     let damped = BAR.replace("initial =", "damping = { model = \"viscous\", time = 0.05 }\ninitial =");
     for text in [BAR, &damped] {

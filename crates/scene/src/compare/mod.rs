@@ -221,6 +221,9 @@ pub fn compare(
             interrupted = true;
             break;
         }
+        if let Ended::Refused(_) = done.0 {
+            jobs.retain(|job| job.0 != method);
+        }
         rows.push(watch.row(&method, step, done, [after[0] - before[0], after[1] - before[1]]));
         seen(&rows);
         if options.steps.is_empty() && jobs.front().is_none_or(|next| next.0 != method) {

@@ -98,6 +98,8 @@ pub enum Ended {
     Exploded(f64),
     /// A step failed; why.
     Failed(String),
+    /// The method does not do what the scene needs; what.
+    Refused(String),
     /// It was, or would have been, too slow: wall time that the whole run needs, s.
     TooSlow(f64),
     /// Not started; why.
@@ -113,6 +115,7 @@ impl Ended {
             Self::Finished => "finished",
             Self::Exploded(_) => "exploded",
             Self::Failed(_) => "failed",
+            Self::Refused(_) => "refused",
             Self::TooSlow(_) => "too slow",
             Self::Skipped(_) => "skipped",
             Self::Interrupted => "interrupted",
@@ -125,7 +128,7 @@ impl Ended {
         match self {
             Self::Finished => String::new(),
             Self::Exploded(t) => format!("exploded at t = {} s", short(*t)),
-            Self::Failed(why) => why.clone(),
+            Self::Failed(why) | Self::Refused(why) => why.clone(),
             Self::TooSlow(needed) => format!("would take about {} s", short(*needed)),
             Self::Skipped(why) => why.clone(),
             Self::Interrupted => "interrupted".into(),
@@ -179,6 +182,7 @@ fn drive<S: System>(
         work.wall += began.elapsed().as_secs_f64();
         let record = match advanced {
             Ok(record) => record,
+            Err(StepError::Refused { reason }) => return (Ended::Refused(reason), work),
             Err(StepError::NotFinite { t, .. }) => return (Ended::Exploded(t), work),
             Err(error) => return (Ended::Failed(error.to_string()), work),
         };
