@@ -6,12 +6,14 @@
 //!
 //! and differs only in b, c, w, t* and reach. Without f the left side is the gradient of the Lilyan
 //! of \[kharevych2006\] (times αh), 𝓔(x) = ½(x−q₀)ᵀM(x−q₀) − bᵀ(x−q₀) + c W(t*, x), which is minimised;
-//! with f, or on request, the equation itself is solved.
+//! with f, or on request, the equation itself is solved. With constraints ([`crate::constraints`]) x is
+//! followed by multipliers, b has the impulse reach·h·Jᵀμ, and g(q₁) = 0 are further equations.
 
+use crate::constraints::Holding;
 use crate::{Integrating, StepError, System};
-use lilyan_solve::BlockMatrix;
+use lilyan_solve::{BlockMatrix, SparseRows};
 use lilyan_solve::newton::{
-    Curvature, Equations, Objective, SolveReport, Stopping, Workspace, dot, find_root, minimize,
+    Curvature, Equations, Objective, SolveError, SolveReport, Stopping, Workspace, dot, find_root, minimize,
 };
 
 /// How the potential enters.
@@ -71,6 +73,9 @@ pub struct ImplicitStep<'a> {
     scratch: Vec<f64>,
     forcing: Vec<f64>,
     end: Vec<f64>,
+    /// Constraints, if there are any.
+    holding: Option<&'a mut Holding>,
+    rows: SparseRows,
 }
 
 impl<'a> ImplicitStep<'a> {
@@ -95,7 +100,40 @@ impl<'a> ImplicitStep<'a> {
             scratch: vec![0.0; n],
             forcing: vec![0.0; forced],
             end: vec![0.0; forced],
+            holding: None,
+            rows: SparseRows::new(),
         }
+    }
+
+    /// With the constraints of the step, which get to know the impulses that keep them.
+    pub fn holding(mut self, holding: &'a mut Holding) -> Self {
+        self.holding = (holding.count() > 0).then_some(holding);
+        self
+    }
+
+    /// The time (s) over which a constraint's force moves x: μ enters b by that.
+    fn lever(&self) -> f64 {
+        match self.parts.potential {
+            PotentialRule::Gradient => self.parts.reach * self.h,
+            PotentialRule::Discrete => 0.5 * self.h,
+        }
+    }
+
+    /// Completes a residual by the constraints: x and multipliers in, as many equations out.
+    fn constrain(&mut self, x: &[f64], r: &mut [f64]) {
+        let Some(holding) = self.holding.take() else { return };
+        let n = self.q0.len();
+        let reach = self.parts.reach;
+        let q1: Vec<f64> = (0..n).map(|i| self.q0[i] + (x[i] - self.q0[i]) / reach).collect();
+        let discrete = self.parts.potential == PotentialRule::Discrete;
+        holding.directions(self.system, discrete, self.q0, &q1, self.held, &mut self.rows);
+        let (motion, kept) = r.split_at_mut(n);
+        self.rows.add_transposed(1.0, &x[n..], motion);
+        holding.values(self.system, &q1, kept);
+        for (i, k) in kept.iter_mut().enumerate() {
+            *k *= reach * holding.mass(i);
+        }
+        self.holding = Some(holding);
     }
 
     /// Solves for x, from the better of the given guess and standing still (held unknowns of `x`
@@ -109,6 +147,7 @@ impl<'a> ImplicitStep<'a> {
     ) -> Result<SolveReport, StepError> {
         let minimizes = method == Method::Minimize
             && self.parts.potential == PotentialRule::Gradient
+            && self.holding.is_none()
             && !self.system.has_forces();
         let mut still = x.to_vec();
         for i in 0..still.len() {
@@ -116,25 +155,50 @@ impl<'a> ImplicitStep<'a> {
                 still[i] = self.q0[i];
             }
         }
+        let origin = self.q0;
         // A ballistic guess is excellent at small steps and hopeless at large ones.
-        if minimizes {
+        let solved = if minimizes {
             let (guess, fallback) = (self.value(x).0, self.value(&still).0);
             if !guess.is_finite() || fallback < guess {
                 x.copy_from_slice(&still);
             }
-        } else if self.merit(&still) < self.merit(x) {
-            x.swap_with_slice(&mut still);
-        }
-        let origin = self.q0;
-        let solved = if minimizes {
             minimize(self, x, origin, stopping, work)
         } else {
-            find_root(self, x, origin, stopping, work).or_else(|_| {
-                x.copy_from_slice(&still);
-                find_root(self, x, origin, stopping, work)
-            })
+            let all = x.len() + self.multipliers();
+            let (mut z, mut other) = (x.to_vec(), still);
+            z.resize(all, 0.0);
+            other.resize(all, 0.0);
+            if self.merit(&other) < self.merit(&z) {
+                std::mem::swap(&mut z, &mut other);
+            }
+            let solved = find_root(self, &mut z, origin, stopping, work).or_else(|_| {
+                z.copy_from_slice(&other);
+                find_root(self, &mut z, origin, stopping, work)
+            });
+            x.copy_from_slice(&z[..x.len()]);
+            if solved.is_ok() {
+                self.take(&z);
+            }
+            solved
         };
-        solved.map_err(|cause| StepError::Solve { cause, t: self.t0, h: self.h })
+        solved.map_err(|cause| match (cause, &self.holding) {
+            (SolveError::Singular { dof }, Some(holding)) if dof >= x.len() => {
+                holding.failure(self.system, self.t0, self.h, x)
+            }
+            (cause, _) => StepError::Solve { cause, t: self.t0, h: self.h },
+        })
+    }
+
+    /// Tells the constraints which impulses kept them.
+    fn take(&mut self, z: &[f64]) {
+        let lever = self.lever();
+        let Some(holding) = &mut self.holding else { return };
+        let (x, multipliers) = z.split_at(self.q0.len());
+        // The residual has + Bᵀμ̂ where b has − reach h Jᵀμ.
+        let impulses: Vec<f64> =
+            multipliers.iter().enumerate().map(|(i, m)| -holding.mass(i) * m / lever).collect();
+        let end = (self.parts.potential == PotentialRule::Discrete).then_some(x);
+        holding.take(self.system, self.q0, end, &impulses);
     }
 
     /// Σ wᵢ rᵢ², +∞ where infeasible.
@@ -143,8 +207,7 @@ impl<'a> ImplicitStep<'a> {
         if !self.residual(x, &mut r) {
             return f64::INFINITY;
         }
-        let weight = self.system.mass().diagonal();
-        let merit: f64 = r.iter().zip(weight).map(|(r, m)| r * r / m).sum();
+        let merit: f64 = r.iter().enumerate().map(|(i, r)| self.weight(i) * r * r).sum();
         if merit.is_nan() { f64::INFINITY } else { merit }
     }
 
@@ -230,7 +293,9 @@ impl Objective for ImplicitStep<'_> {
 }
 
 impl Equations for ImplicitStep<'_> {
-    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> bool {
+    fn residual(&mut self, z: &[f64], all: &mut [f64]) -> bool {
+        let n = self.q0.len();
+        let (x, r) = (&z[..n], &mut all[..n]);
         let feasible = match self.parts.potential {
             PotentialRule::Gradient => {
                 self.system.gradient(self.parts.time, x, r);
@@ -250,6 +315,7 @@ impl Equations for ImplicitStep<'_> {
                 r[i] -= self.parts.force_weight * self.forcing[i];
             }
         }
+        self.constrain(z, all);
         true
     }
 
@@ -258,7 +324,32 @@ impl Equations for ImplicitStep<'_> {
     }
 
     fn weight(&self, i: usize) -> f64 {
-        1.0 / self.system.mass().diagonal()[i]
+        let masses = self.system.mass().diagonal();
+        1.0 / match &self.holding {
+            Some(holding) if i >= masses.len() => holding.mass(i - masses.len()),
+            _ => masses[i],
+        }
+    }
+
+    fn multipliers(&self) -> usize {
+        self.holding.as_ref().map_or(0, |holding| holding.count())
+    }
+
+    fn rows(&mut self, z: &[f64], b: &mut SparseRows) {
+        b.clear();
+        if let Some(holding) = &self.holding {
+            let discrete = self.rows_move();
+            holding.directions(self.system, discrete, self.q0, &z[..self.q0.len()], self.held, b);
+        }
+    }
+
+    fn rows_move(&self) -> bool {
+        self.holding.is_some() && self.parts.potential == PotentialRule::Discrete
+    }
+
+    fn kept(&self, r: &[f64]) -> bool {
+        let Some(holding) = &self.holding else { return true };
+        holding.is_close(r.iter().enumerate().map(|(i, r)| r / (self.parts.reach * holding.mass(i))))
     }
 
     fn max_step(&mut self, x: &[f64], d: &[f64]) -> f64 {

@@ -6,6 +6,7 @@
 
 pub mod analysis;
 pub mod corotated;
+pub mod constraints;
 pub mod implicit;
 pub mod integrators;
 mod mass;
@@ -16,6 +17,7 @@ mod step;
 mod system;
 pub mod systems;
 
+pub use constraints::Constraint;
 pub use integrators::Integrator;
 pub use lilyan_solve::newton::Curvature;
 pub use mass::Mass;

@@ -18,6 +18,8 @@ pub struct Simulation<S: System> {
     pub index: u64,
     /// Energy that came in and went out.
     pub ledger: Ledger,
+    /// Mean force of every constraint in the last nominal step, N; empty if none is in force.
+    pub constraint_forces: Vec<f64>,
     /// How often a failing step may be halved.
     pub max_halvings: u32,
 }
@@ -67,8 +69,16 @@ pub struct Checkpoint {
 impl<S: System> Simulation<S> {
     /// At time 0.
     pub fn new(system: S, integrator: Box<dyn Integrator>, state: State, step: f64) -> Self {
-        let mut simulation =
-            Self { system, integrator, state, step, index: 0, ledger: Ledger::default(), max_halvings: 10 };
+        let mut simulation = Self {
+            system,
+            integrator,
+            state,
+            step,
+            index: 0,
+            ledger: Ledger::default(),
+            constraint_forces: Vec::new(),
+            max_halvings: 10,
+        };
         simulation.ledger.initial = simulation.total_energy();
         simulation
     }
@@ -91,7 +101,12 @@ impl<S: System> Simulation<S> {
         if let Some(reason) = self.integrator.refuses(&self.system) {
             return Err(StepError::Refused { reason });
         }
+        if !self.system.constraints().is_empty() && self.integrator.holding().is_none() {
+            let reason = "this integrator cannot keep constraints; use \"variational\", say".to_string();
+            return Err(StepError::Refused { reason });
+        }
         let mut record = StepRecord::default();
+        self.constraint_forces.clear();
         if let Err(first) = self.part(self.step, &mut record) {
             // Only now is a way back needed: a failed step leaves everything untouched.
             let before = (self.state.clone(), self.ledger, self.integrator.memory());
@@ -137,6 +152,11 @@ impl<S: System> Simulation<S> {
         record.parts += 1;
         record.integrating.newton_iterations += done.newton_iterations;
         record.integrating.linear_iterations += done.linear_iterations;
+        let impulses = self.integrator.holding().map_or(&[][..], |holding| holding.impulses());
+        self.constraint_forces.resize(self.constraint_forces.len().max(impulses.len()), 0.0);
+        for (force, impulse) in self.constraint_forces.iter_mut().zip(impulses) {
+            *force += impulse / self.step;
+        }
         if let Some(before) = before {
             self.account(&before, h);
         }
@@ -180,12 +200,18 @@ impl<S: System> Simulation<S> {
                 let q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
                 system.gradient(middle, &q, &mut gradient);
             }
+            // What constraints took from, or gave to, what is held, N s.
+            let mut reactions = vec![0.0; n];
+            if let Some(holding) = self.integrator.holding() {
+                reactions[..holding.reactions().len()].copy_from_slice(holding.reactions());
+            }
             self.ledger.work_external += (0..n)
                 .filter(|&i| held[i])
                 .map(|i| {
                     // Kinetic energy of what is held comes from outside too.
                     let kinetic = 0.5 * (after.v[i] + before.v[i]) * (after.p[i] - before.p[i]);
-                    kinetic + (gradient[i] - forces[i]) * moved[i] - impulse[i] * after.v[i]
+                    let given = (gradient[i] - forces[i]) - reactions[i] / h;
+                    kinetic + given * moved[i] - impulse[i] * after.v[i]
                 })
                 .sum::<f64>();
         }

@@ -1,5 +1,6 @@
 //! What a step leaves behind: a report or a reason; and what all integrators share at its ends.
 
+use crate::constraints::Holding;
 use crate::{State, System};
 use lilyan_solve::newton::SolveError;
 use lilyan_solve::threads;
@@ -37,6 +38,17 @@ pub enum StepError {
         /// Step, s.
         h: f64,
     },
+    /// A constraint could not be kept.
+    Constraint {
+        /// Its name.
+        name: String,
+        /// How far it is off, relative to its scale.
+        excess: f64,
+        /// Time at the start of the step, s.
+        t: f64,
+        /// Step, s.
+        h: f64,
+    },
     /// A position or momentum is not a finite number.
     NotFinite {
         /// Time at the start of the step, s.
@@ -60,7 +72,7 @@ impl StepError {
                 _ => Vec::new(),
             },
             Self::NotFinite { dof, .. } => vec![*dof],
-            Self::Infeasible { .. } | Self::Refused { .. } => Vec::new(),
+            Self::Infeasible { .. } | Self::Refused { .. } | Self::Constraint { .. } => Vec::new(),
         }
     }
 }
@@ -75,6 +87,10 @@ impl std::fmt::Display for StepError {
             Self::Infeasible { t, h } => {
                 write!(f, "at t = {t:.6} s with a step of {h:.3e} s: the step inverts an element")
             }
+            Self::Constraint { name, excess, t, h } => write!(
+                f,
+                "at t = {t:.6} s with a step of {h:.3e} s: the constraint {name} cannot be kept (off by {excess:.1e} of its size)"
+            ),
             Self::NotFinite { t, h, .. } => write!(
                 f,
                 "at t = {t:.6} s with a step of {h:.3e} s: positions or momenta are not finite numbers: the motion exploded, or an element is inverted"
@@ -95,6 +111,8 @@ pub struct Ends {
     /// Velocities at the end, m/s (meaningful where held).
     pub v: Vec<f64>,
     any: bool,
+    /// Constraints of the step.
+    pub holding: Holding,
 }
 
 impl Ends {
@@ -113,6 +131,7 @@ impl Ends {
             self.q.resize(n, 0.0);
             self.v.resize(n, 0.0);
         }
+        self.holding.prepare(system, state, h, &self.mask);
         Ok(())
     }
 
@@ -162,6 +181,7 @@ impl Ends {
         }
         // `self.v` holds the prescribed velocities where held; the rest is overwritten.
         system.mass().solve(&self.mask, p1, &mut self.v);
+        self.holding.finish(system, state, h, &self.mask, q1, &mut self.v, p1)?;
         if self.any {
             let mut p = vec![0.0; p1.len()];
             system.mass().mul(&self.v, &mut p);

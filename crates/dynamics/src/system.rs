@@ -2,6 +2,7 @@
 
 use crate::Mass;
 use crate::corotated::Corotated;
+use crate::constraints::{self, Constraint};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
 use std::sync::Arc;
@@ -85,6 +86,16 @@ pub trait System: Sync {
     /// Whether anything held moves, so that holding it does work.
     fn held_moves(&self) -> bool {
         false
+    }
+
+    /// Constraints beside those held unknowns, to be kept exactly; see [`crate::constraints`].
+    fn constraints(&self) -> &[Box<dyn Constraint>] {
+        &[]
+    }
+
+    /// Which of the constraints are in force during a step that ends at `t`.
+    fn in_force(&self, t: f64) -> Vec<usize> {
+        constraints::active(self.constraints(), t)
     }
 
     /// Largest multiple of `d` that is known to be feasible from `q`.

@@ -9,6 +9,7 @@ use crate::model::{Body, Load, Model, ModelParts, Pin};
 use crate::potentials::{
     ContactSurface, Elastic, Gravity, Monopole, Obstacle, Potential, Shape, SurfaceContact,
 };
+use lilyan_dynamics::Constraint;
 use std::sync::Arc;
 
 /// A damping model with its constants.
@@ -105,6 +106,7 @@ pub struct ModelBuilder {
     others: Vec<Box<dyn Potential>>,
     pins: Vec<Pin>,
     loads: Vec<Load>,
+    constraints: Vec<Box<dyn Constraint>>,
 }
 
 impl ModelBuilder {
@@ -230,6 +232,11 @@ impl ModelBuilder {
         self.loads.push(load);
     }
 
+    /// Adds a constraint.
+    pub fn constraint(&mut self, constraint: Box<dyn Constraint>) {
+        self.constraints.push(constraint);
+    }
+
     /// Surface nodes of all bodies so far with their areas, m².
     pub fn surface(&self) -> &[(u32, f64)] {
         &self.surface
@@ -285,6 +292,7 @@ impl ModelBuilder {
             dampings,
             pins: self.pins,
             loads: self.loads,
+            constraints: self.constraints,
             node_masses,
             consistent: self.consistent.then_some(self.densities),
             start: self.start,

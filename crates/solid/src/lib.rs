@@ -12,6 +12,8 @@ pub mod mesh;
 pub mod meshing;
 mod model;
 pub mod potentials;
+mod volume;
 
 pub use builder::{BodyInput, DampingSpec, ModelBuilder};
 pub use model::{Body, Load, Model, ModelParts, Motion, Pin};
+pub use volume::Volume;

@@ -5,7 +5,7 @@ use crate::elements::Tets;
 use crate::materials::CATALOGUE;
 use crate::potentials::{Kind, Potential};
 use lilyan_dynamics::corotated::{Corotated, Rotation};
-use lilyan_dynamics::{EnergyParts, Mass, System};
+use lilyan_dynamics::{Constraint, EnergyParts, Mass, System};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern, threads};
 use std::sync::Arc;
@@ -44,6 +44,7 @@ pub struct Model {
     dampings: Vec<Box<dyn Damping>>,
     pins: Vec<Pin>,
     loads: Vec<Load>,
+    constraints: Vec<Box<dyn Constraint>>,
     mass: Mass,
     node_masses: Arc<Vec<f64>>,
     /// Positions at the start, which pins refer to.
@@ -66,6 +67,8 @@ pub struct ModelParts {
     pub pins: Vec<Pin>,
     /// Dead loads.
     pub loads: Vec<Load>,
+    /// Constraints beside pins.
+    pub constraints: Vec<Box<dyn Constraint>>,
     /// Mass of each node, kg.
     pub node_masses: Arc<Vec<f64>>,
     /// Density of each tet of each body (kg/m³) for those with consistent mass.
@@ -104,6 +107,7 @@ impl Model {
             dampings: parts.dampings,
             pins: parts.pins,
             loads: parts.loads,
+            constraints: parts.constraints,
             mass,
             node_masses: parts.node_masses,
             start: parts.start,
@@ -285,6 +289,10 @@ impl System for Model {
                 ))
             }
         }
+    }
+
+    fn constraints(&self) -> &[Box<dyn Constraint>] {
+        &self.constraints
     }
 
     fn energy_parts(&self, _t: f64, q: &[f64]) -> EnergyParts {

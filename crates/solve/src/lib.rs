@@ -14,6 +14,9 @@ pub mod newton;
 mod ordering;
 mod pattern;
 mod product;
+mod quasidefinite;
+mod rows;
+mod saddle;
 pub mod threads;
 mod vector;
 
@@ -22,3 +25,5 @@ pub use cholesky::{Cholesky, NotPositiveDefinite};
 pub use eigen::{EigenError, Modes, largest_eigenvalue, lowest_modes};
 pub use krylov::{KrylovReport, cg, gmres};
 pub use ordering::Ordering;
+pub use rows::SparseRows;
+pub use saddle::{Dependence, Saddle, dependent_rows};

@@ -9,7 +9,7 @@
 //! correction below tolerance is still applied, so what is left is its square.
 
 use crate::krylov::gmres;
-use crate::{BlockMatrix, Cholesky};
+use crate::{BlockMatrix, Cholesky, NotPositiveDefinite, Saddle, SparseRows};
 
 /// Which second derivative is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,23 @@ pub trait Equations {
     fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix);
     /// Weights of the merit function Σ wᵢ rᵢ².
     fn weight(&self, i: usize) -> f64;
+    /// How many multipliers of constraints follow the unknowns in `x`, and constraints their equations in `r`.
+    fn multipliers(&self) -> usize {
+        0
+    }
+    /// The derivative B of the residual in the multipliers, transposed, at `x`; the derivative of the constraints
+    /// in the unknowns is close to it. Zero for held unknowns.
+    fn rows(&mut self, _x: &[f64], b: &mut SparseRows) {
+        b.clear();
+    }
+    /// Whether B depends on the unknowns.
+    fn rows_move(&self) -> bool {
+        false
+    }
+    /// Whether constraints with these residuals hold as closely as they are asked to.
+    fn kept(&self, _r: &[f64]) -> bool {
+        true
+    }
     /// Largest multiple of `d` that is known to be feasible from `x`.
     fn max_step(&mut self, _x: &[f64], _d: &[f64]) -> f64 {
         f64::INFINITY
@@ -146,6 +163,8 @@ pub struct Workspace {
     direction: Vec<f64>,
     trial: Vec<f64>,
     trial_gradient: Vec<f64>,
+    saddle: Saddle,
+    rows: SparseRows,
 }
 
 impl Workspace {
@@ -165,6 +184,15 @@ impl Workspace {
             direction: vec![0.0; n],
             trial: vec![0.0; n],
             trial_gradient: vec![0.0; n],
+            saddle: Saddle::new(),
+            rows: SparseRows::new(),
+        }
+    }
+
+    /// Vectors for so many unknowns and multipliers.
+    fn resize(&mut self, n: usize) {
+        for v in [&mut self.gradient, &mut self.direction, &mut self.trial, &mut self.trial_gradient] {
+            v.resize(n, 0.0);
         }
     }
 
@@ -176,6 +204,11 @@ impl Workspace {
     /// The matrix, to be filled by callers that factorise it themselves.
     pub fn matrix_mut(&mut self) -> &mut BlockMatrix {
         &mut self.matrix
+    }
+
+    /// The matrix, and what factorises it.
+    pub fn matrix_and_factor(&mut self) -> (&BlockMatrix, &mut Cholesky) {
+        (&self.matrix, &mut self.factor)
     }
 
     /// Factorises the matrix as it stands.
@@ -194,6 +227,7 @@ pub fn minimize(
     work: &mut Workspace,
 ) -> Result<SolveReport, SolveError> {
     let mut report = SolveReport::default();
+    work.resize(x.len());
     let (mut value, mut magnitude) = objective.value(x);
     if value.is_nan() {
         return Err(SolveError::NotFinite { dof: None });
@@ -267,6 +301,10 @@ pub fn minimize(
 
 /// Solves r(x) = 0 from `x` by Newton–Krylov: the Jacobian acts by differences of the residual, the
 /// factorised symmetric approximation preconditions, and a step must reduce the merit Σ w r².
+///
+/// With constraints, `x` is followed by multipliers, and the preconditioner is the saddle-point matrix
+/// [A Bᵀ; B 0]; corrections are measured in the unknowns alone, and the solve goes on until the constraints
+/// are kept as well.
 pub fn find_root(
     equations: &mut dyn Equations,
     x: &mut [f64],
@@ -275,6 +313,10 @@ pub fn find_root(
     work: &mut Workspace,
 ) -> Result<SolveReport, SolveError> {
     let mut report = SolveReport::default();
+    let n = x.len() - equations.multipliers();
+    let origin = &origin[..n];
+    work.resize(x.len());
+    let mut polished = 0;
     if !equations.residual(x, &mut work.gradient) {
         return Err(SolveError::InfeasibleStart);
     }
@@ -284,11 +326,7 @@ pub fn find_root(
     while report.iterations < stopping.max_iterations {
         report.iterations += 1;
         if refactor {
-            equations.preconditioner(x, Curvature::Exact, &mut work.matrix);
-            if work.factor.factor(&work.matrix).is_err() {
-                equations.preconditioner(x, Curvature::Projected, &mut work.matrix);
-                work.factor.factor(&work.matrix).map_err(|e| SolveError::Singular { dof: e.dof })?;
-            }
+            precondition(equations, x, work).map_err(|e| SolveError::Singular { dof: e.dof })?;
         }
         let linear = newton_direction(equations, x, stopping.length, work);
         report.linear_iterations += linear;
@@ -296,12 +334,12 @@ pub fn find_root(
         // ten linear iterations. It is never kept for the next step: a step is a function of its state.
         refactor = linear > 10;
         check_finite(&work.direction)?;
-        let correction = max_norm(&work.direction);
+        let correction = max_norm(&work.direction[..n]);
         report.corrections.push(correction);
-        let threshold = stopping.threshold(x, origin);
+        let threshold = stopping.threshold(&x[..n], origin);
         let converged = correction <= threshold;
 
-        let mut step = equations.max_step(x, &work.direction).min(1.0);
+        let mut step = equations.max_step(&x[..n], &work.direction[..n]).min(1.0);
         let mut accepted = false;
         for _ in 0..40 {
             for (t, (x, d)) in work.trial.iter_mut().zip(x.iter().zip(&work.direction)) {
@@ -322,33 +360,69 @@ pub fn find_root(
         if !accepted {
             return Err(SolveError::LineSearch {
                 corrections: report.corrections,
-                worst: largest(&work.gradient),
+                worst: largest(&work.gradient[..n]),
             });
         }
         if converged && step == 1.0 {
-            return Ok(report);
+            // Each further iteration gains three digits; beyond a few there is only round-off to win.
+            polished += 1;
+            if polished > 4 || equations.kept(&work.gradient[n..]) {
+                return Ok(report);
+            }
         }
     }
-    Err(SolveError::Iterations { corrections: report.corrections, worst: largest(&work.gradient) })
+    Err(SolveError::Iterations { corrections: report.corrections, worst: largest(&work.gradient[..n]) })
+}
+
+/// Factorises what preconditions: the matrix, with the rows of constraints around it if there are any.
+fn precondition(
+    equations: &mut dyn Equations,
+    x: &[f64],
+    work: &mut Workspace,
+) -> Result<(), NotPositiveDefinite> {
+    let n = x.len() - equations.multipliers();
+    equations.rows(x, &mut work.rows);
+    let mut last = Ok(());
+    for curvature in [Curvature::Exact, Curvature::Projected] {
+        equations.preconditioner(&x[..n], curvature, &mut work.matrix);
+        last = match work.rows.is_empty() {
+            true => work.factor.factor(&work.matrix),
+            false => work.saddle.factor(&work.matrix, &mut work.factor, &work.rows),
+        };
+        if last.is_ok() {
+            break;
+        }
+    }
+    last
 }
 
 /// −J⁻¹ r into `work.direction`; returns the linear iterations.
 fn newton_direction(equations: &mut dyn Equations, x: &[f64], length: f64, work: &mut Workspace) -> usize {
     // Balances truncation (∝ δ) against round-off of positions (∝ ε |x|/δ).
-    let offset = max_norm(x).max(length);
+    let offset = max_norm(&x[..x.len() - work.rows.len()]).max(length);
     let delta = (f64::EPSILON * offset * length).sqrt();
     let residual = &work.gradient;
     let (trial, difference) = (&mut work.trial, &mut work.trial_gradient);
-    let factor = &mut work.factor;
+    let (factor, saddle, matrix, rows) = (&mut work.factor, &mut work.saddle, &work.matrix, &work.rows);
+    let n = x.len() - rows.len();
+    // The residual is linear in the multipliers: only the unknowns are varied, for these rows.
+    let here = equations.rows_move().then(|| {
+        let mut here = SparseRows::new();
+        equations.rows(x, &mut here);
+        here
+    });
+    let directions = here.as_ref().unwrap_or(rows);
     let mut apply = |d: &[f64], out: &mut [f64]| {
-        let size = max_norm(d);
+        let size = max_norm(&d[..n]);
+        out.fill(0.0);
+        directions.add_transposed(1.0, &d[n..], out);
         if size == 0.0 {
-            out.fill(0.0);
             return;
         }
         let mut epsilon = delta / size;
         for _ in 0..8 {
-            for (t, (x, d)) in trial.iter_mut().zip(x.iter().zip(d)) {
+            trial[n..].copy_from_slice(&x[n..]);
+            for (t, (x, d)) in trial.iter_mut().zip(x.iter().zip(&d[..n])) {
                 *t = x + epsilon * d;
             }
             if equations.residual(trial, difference) {
@@ -357,13 +431,17 @@ fn newton_direction(equations: &mut dyn Equations, x: &[f64], length: f64, work:
             epsilon *= -0.5;
         }
         for (o, (r1, r0)) in out.iter_mut().zip(difference.iter().zip(residual)) {
-            *o = (r1 - r0) / epsilon;
+            *o += (r1 - r0) / epsilon;
         }
     };
     let minus: Vec<f64> = residual.iter().map(|r| -r).collect();
     work.direction.fill(0.0);
     // 1e-3: each Newton iteration then gains three digits, at one or two linear iterations each.
-    gmres(&mut apply, &mut |z| factor.solve(z), &minus, &mut work.direction, 1e-3, 60).iterations
+    let mut precondition = |z: &mut [f64]| match rows.is_empty() {
+        true => factor.solve(z),
+        false => saddle.solve(matrix, factor, z, 1),
+    };
+    gmres(&mut apply, &mut precondition, &minus, &mut work.direction, 1e-3, 60).iterations
 }
 
 fn weighted_square(equations: &dyn Equations, r: &[f64]) -> f64 {

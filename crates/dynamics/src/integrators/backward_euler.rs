@@ -5,6 +5,7 @@
 //! loses the share 1 − 1/(1 + h²ω²) of its energy in every step, and a rotating body spins down.
 
 use super::{Claims, Entry, Integrator, MAX_ITERATIONS, TOLERANCE};
+use crate::constraints::Holding;
 use crate::implicit::{ForceRule, ImplicitStep, Method, Parts, PotentialRule, Solver};
 use crate::options::Options;
 use crate::step::Ends;
@@ -54,7 +55,7 @@ impl Integrator for BackwardEuler {
                 potential: PotentialRule::Gradient,
             },
         );
-        let report = self.solver.solve(step, &mut q1)?;
+        let report = self.solver.solve(step.holding(&mut self.ends.holding), &mut q1)?;
         for i in 0..v.len() {
             v[i] = (q1[i] - state.q[i]) / h;
         }
@@ -75,6 +76,10 @@ impl Integrator for BackwardEuler {
             angular_momentum: false,
             energy: false,
         }
+    }
+
+    fn holding(&self) -> Option<&Holding> {
+        Some(&self.ends.holding)
     }
 
     fn reset(&mut self) {

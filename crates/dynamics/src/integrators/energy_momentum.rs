@@ -7,6 +7,7 @@
 //! energy lost is the energy dissipated. Not symplectic. The Jacobian is unsymmetric; Newton–Krylov.
 
 use super::{Claims, Entry, Integrator, MAX_ITERATIONS};
+use crate::constraints::Holding;
 use crate::implicit::{ForceRule, ImplicitStep, Method, Parts, PotentialRule, Solver};
 use crate::options::{Kind, OptionSpec, Options};
 use crate::step::Ends;
@@ -66,7 +67,7 @@ impl Integrator for EnergyMomentum {
                 potential: PotentialRule::Discrete,
             },
         );
-        let report = self.solver.solve(step, &mut q1)?;
+        let report = self.solver.solve(step.holding(&mut self.ends.holding), &mut q1)?;
         let mut g = vec![0.0; n];
         if !system.discrete_gradient(time, &state.q, &q1, &mut g) {
             return Err(StepError::Infeasible { t: state.t, h });
@@ -76,6 +77,7 @@ impl Integrator for EnergyMomentum {
             system.forces_between(state.t, h, &state.q, &q1, &mut f);
         }
         let mut p1: Vec<f64> = (0..n).map(|i| state.p[i] - h * (g[i] - f[i])).collect();
+        self.ends.holding.add_kick(&mut p1);
         self.ends.finish(system, state, h, &mut q1, &mut p1)?;
         Ok(report.into())
     }
@@ -91,6 +93,10 @@ impl Integrator for EnergyMomentum {
             angular_momentum: true,
             energy: true,
         }
+    }
+
+    fn holding(&self) -> Option<&Holding> {
+        Some(&self.ends.holding)
     }
 
     fn reset(&mut self) {

@@ -3,6 +3,7 @@
 //! To add one: a new file, and its line in [`CATALOGUE`]. The catalogue feeds the scene file,
 //! `lilyan integrators` and the tests, which hold every entry and variant to its [`Claims`].
 
+use crate::constraints::Holding;
 use crate::options::{Kind, OptionSpec, Options, Value};
 use crate::{Integrating, State, StepError, System};
 
@@ -24,6 +25,10 @@ pub trait Integrator: Send {
     fn claims(&self) -> Claims;
     /// Why this method cannot step that system, and the remedy; `None` where it can.
     fn refuses(&self, _system: &dyn System) -> Option<String> {
+        None
+    }
+    /// What it needs to know of the constraints of its last step, if it keeps constraints exactly.
+    fn holding(&self) -> Option<&Holding> {
         None
     }
     /// Forgets what it remembers of earlier steps.

@@ -1,9 +1,11 @@
 //! Semi-implicit (linearly implicit) Euler: one Newton step of backward Euler \[baraff1998\],
 //! (M + hD + h²K) Δv = h(f_total − hK v_k),  q_{k+1} = q_k + h v_{k+1}.
 //!
-//! K is the exact stiffness where the matrix is then positive definite, otherwise its projection.
+//! K is the exact stiffness where the matrix is then positive definite, otherwise its projection. Constraints are
+//! kept by iterating with that one matrix.
 
 use super::{Claims, Entry, Integrator};
+use crate::constraints::Holding;
 use crate::implicit::Kept;
 use crate::step::Ends;
 use crate::{Integrating, State, StepError, System};
@@ -80,8 +82,10 @@ impl Integrator for SemiImplicit {
             }
         }
         work.factor.solve(&mut dv);
-        let v: Vec<f64> = (0..n).map(|i| state.v[i] + dv[i]).collect();
+        let mut v: Vec<f64> = (0..n).map(|i| state.v[i] + dv[i]).collect();
         let mut q1: Vec<f64> = (0..n).map(|i| state.q[i] + h * v[i]).collect();
+        let Ends { holding, mask, .. } = &mut self.ends;
+        holding.drift(system, state, h, mask, Some(work.matrix_and_factor()), &mut v, &mut q1)?;
         let mut p1 = vec![0.0; n];
         system.mass().mul(&v, &mut p1);
         if !system.energy(t1, &q1).is_finite() {
@@ -102,6 +106,10 @@ impl Integrator for SemiImplicit {
             angular_momentum: false,
             energy: false,
         }
+    }
+
+    fn holding(&self) -> Option<&Holding> {
+        Some(&self.ends.holding)
     }
 
     fn reset(&mut self) {

@@ -14,6 +14,7 @@
 //! of q×r. The discrete momenta are those of Σp and Σq×p for any α.
 
 use super::{Claims, Entry, Integrator, MAX_ITERATIONS, TOLERANCE, Variant};
+use crate::constraints::Holding;
 use crate::implicit::{ForceRule, ImplicitStep, Method, Parts, PotentialRule, Solver};
 use crate::options::{Kind, OptionSpec, Options};
 use crate::step::Ends;
@@ -96,6 +97,9 @@ impl Variational {
         for i in 0..n {
             q1[i] = state.q[i] + h * v[i];
         }
+        let Ends { holding, mask, .. } = &mut self.ends;
+        holding.drift(system, state, h, mask, None, &mut v, &mut q1)?;
+        holding.add_kick(&mut p1);
         let t1 = state.t + h;
         if self.alpha == 1.0 {
             system.gradient(t1, &q1, &mut g);
@@ -141,7 +145,7 @@ impl Variational {
                 potential: PotentialRule::Gradient,
             },
         );
-        let report = self.solver.solve(step, &mut x)?;
+        let report = self.solver.solve(step.holding(&mut self.ends.holding), &mut x)?;
 
         let mut g = vec![0.0; n];
         system.gradient(time, &x, &mut g);
@@ -155,6 +159,7 @@ impl Variational {
             for i in 0..n {
                 p1[i] = state.p[i] - h * (g[i] - f[i]);
             }
+            self.ends.holding.add_kick(&mut p1);
         } else {
             for i in 0..n {
                 v[i] = (x[i] - state.q[i]) / (alpha * h);
@@ -195,6 +200,10 @@ impl Integrator for Variational {
             angular_momentum: true,
             energy: false,
         }
+    }
+
+    fn holding(&self) -> Option<&Holding> {
+        Some(&self.ends.holding)
     }
 
     fn reset(&mut self) {

@@ -7,6 +7,7 @@
 
 use super::variational::Variational;
 use super::{Claims, Entry, Integrator, MAX_ITERATIONS, TOLERANCE};
+use crate::constraints::{Constraint, Holding};
 use crate::options::{Kind, OptionSpec, Options, Value};
 use crate::step::Ends;
 use crate::{EnergyParts, Integrating, Mass, State, StepError, System};
@@ -62,12 +63,19 @@ impl Variational4 {
         a.scale(0.25 * h);
         system.mass().add_to(a);
         a.hold(&self.ends.mask);
-        work.factor_matrix().map_err(|e| StepError::Solve {
-            cause: SolveError::Singular { dof: e.dof },
-            t: state.t,
-            h,
-        })?;
-        work.factor.solve(&mut dv);
+        if self.ends.holding.count() > 0 {
+            let (a, factor) = work.matrix_and_factor();
+            if !self.ends.holding.answer(a, factor, &mut dv) {
+                return Err(self.ends.holding.failure(system, state.t, h, &state.q));
+            }
+        } else {
+            work.factor_matrix().map_err(|e| StepError::Solve {
+                cause: SolveError::Singular { dof: e.dof },
+                t: state.t,
+                h,
+            })?;
+            work.factor.solve(&mut dv);
+        }
         for (v, d) in state.v.iter_mut().zip(&dv) {
             *v += d;
         }
@@ -79,13 +87,15 @@ impl Variational4 {
 impl Integrator for Variational4 {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let gamma = 1.0 / (2.0 - 2f64.cbrt());
-        let conservative = Conservative(system);
+        let conservative = Conservative(system, state.t + h);
         let mut next = state.clone();
         let mut report = Integrating::default();
+        let mut parts = Vec::new();
         self.damp(system, &mut next, h)?;
         for share in [gamma, 1.0 - 2.0 * gamma, gamma] {
             let part = self.midpoint.step(&conservative, &mut next, share * h)?;
             report.newton_iterations += part.newton_iterations;
+            parts.extend(self.midpoint.holding().map(Holding::counted));
         }
         next.t = state.t + h;
         self.damp(system, &mut next, h)?;
@@ -93,11 +103,18 @@ impl Integrator for Variational4 {
         self.ends.prepare(system, state, h)?;
         let State { mut q, mut p, .. } = next;
         self.ends.finish(system, state, h, &mut q, &mut p)?;
+        for part in &parts {
+            self.ends.holding.include(part);
+        }
         Ok(report)
     }
 
     fn claims(&self) -> Claims {
         Claims { order: 4, damped_order: 2, ..self.midpoint.claims() }
+    }
+
+    fn holding(&self) -> Option<&Holding> {
+        Some(&self.ends.holding)
     }
 
     fn reset(&mut self) {
@@ -113,8 +130,9 @@ impl Integrator for Variational4 {
     }
 }
 
-/// A system without its forces that have no potential.
-struct Conservative<'a>(&'a dyn System);
+/// A system without its forces that have no potential, held by what holds it at a time: that of the end of the
+/// whole step, beyond which the first part reaches.
+struct Conservative<'a>(&'a dyn System, f64);
 
 impl System for Conservative<'_> {
     fn dofs(&self) -> usize {
@@ -138,11 +156,17 @@ impl System for Conservative<'_> {
     fn hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         self.0.hessian(t, q, curvature, h);
     }
-    fn held(&self, t: f64, mask: &mut [bool]) {
-        self.0.held(t, mask);
+    fn held(&self, _t: f64, mask: &mut [bool]) {
+        self.0.held(self.1, mask);
     }
     fn place_held(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
         self.0.place_held(t, q, v);
+    }
+    fn constraints(&self) -> &[Box<dyn Constraint>] {
+        self.0.constraints()
+    }
+    fn in_force(&self, _t: f64) -> Vec<usize> {
+        self.0.in_force(self.1)
     }
     fn max_step(&self, q: &[f64], d: &[f64]) -> f64 {
         self.0.max_step(q, d)

@@ -4,12 +4,14 @@
 //!
 //! Explicit, second order, symplectic, reversible; stable for hω < 2. One force per step: that of the
 //! step's end is kept for the next. Damping acts in the middle of the drift as a sub-step of
-//! M v̇ = f(q, v) at fixed q (explicit midpoint), which keeps the order and both momenta.
+//! M v̇ = f(q, v) at fixed q (explicit midpoint), which keeps the order and both momenta. With constraints the drift is
+//! RATTLE's, and damping acts half before and half after the step.
 //!
 //! `compensated` carries the rounding errors of the sums q += …, p += … along (Kahan), so that
 //! millions of steps lose a few units in the last place instead of their square root.
 
 use super::{Claims, Entry, Integrator};
+use crate::constraints::Holding;
 use crate::options::{Kind, OptionSpec, Options};
 use crate::step::{Ends, first_not_finite};
 use crate::{Integrating, Mass, State, StepError, System};
@@ -86,6 +88,24 @@ impl Verlet {
         }
         std::mem::swap(&mut self.p, &mut self.force);
         std::mem::swap(&mut self.v, &mut self.middle);
+    }
+
+    /// The same at q with constraints, both stages among the velocities that keep them.
+    fn damp_constrained(&mut self, system: &dyn System, t: f64, h: f64, q: &[f64]) {
+        let Ends { holding, mask, .. } = &mut self.ends;
+        let (mut v, mut p) = (self.v.clone(), Vec::new());
+        for share in [0.5, 1.0] {
+            self.force.fill(0.0);
+            system.forces(t, q, &v, &mut self.force);
+            p = self.p.iter().zip(&self.force).map(|(p, f)| p + share * h * f).collect();
+            system.mass().solve(mask, &p, &mut v);
+            let counted = holding.counted();
+            holding.project(system, mask, q, &mut v, &mut p);
+            if share < 1.0 {
+                holding.recount(counted);
+            }
+        }
+        (self.v, self.p) = (v, p);
     }
 }
 
@@ -219,6 +239,7 @@ impl Integrator for Verlet {
         self.resize(n);
         if let Mass::Lumped(masses) = system.mass()
             && !(self.compensated || system.has_forces() || system.has_impulse())
+            && system.constraints().is_empty()
             && !self.ends.hold(system, state.t + h, n)
         {
             return self.free_step(system, masses, state, h).map(|()| Integrating::default());
@@ -229,10 +250,20 @@ impl Integrator for Verlet {
         }
         // A failed step must leave the carries as they were.
         let saved = self.compensated.then(|| (self.carry_q.clone(), self.carry_p.clone()));
-        add_to(&mut self.p, &state.p, &mut self.carry_p, -0.5 * h, &self.gradient);
+        let constrained = self.ends.holding.count() > 0;
+        let damped_inside = system.has_forces() && !constrained;
+        if system.has_forces() && constrained {
+            self.v.clone_from(&state.v);
+            self.p.clone_from(&state.p);
+            self.damp_constrained(system, state.t, 0.5 * h, &state.q);
+            let begin = std::mem::take(&mut self.p);
+            add_to(&mut self.p, &begin, &mut self.carry_p, -0.5 * h, &self.gradient);
+        } else {
+            add_to(&mut self.p, &state.p, &mut self.carry_p, -0.5 * h, &self.gradient);
+        }
         self.ends.mean_velocity(&state.q, h, &mut self.v);
         system.mass().solve(&self.ends.mask, &self.p, &mut self.v);
-        if system.has_forces() {
+        if damped_inside {
             add_to(&mut self.q, &state.q, &mut self.carry_q, 0.5 * h, &self.v);
             self.damp(system, state.t + 0.5 * h, h);
             add(&mut self.q, &mut self.carry_q, 0.5 * h, &self.v);
@@ -246,10 +277,28 @@ impl Integrator for Verlet {
                 }
             }
         }
+        let Ends { holding, mask, .. } = &mut self.ends;
+        if let Err(error) = holding.drift(system, state, h, mask, None, &mut self.v, &mut self.q) {
+            self.gradient_at.clear();
+            if let Some(saved) = saved {
+                (self.carry_q, self.carry_p) = saved;
+            }
+            return Err(error);
+        }
+        holding.add_kick(&mut self.p);
         let t1 = state.t + h;
         system.gradient(t1, &self.q, &mut self.gradient);
         add(&mut self.p, &mut self.carry_p, -0.5 * h, &self.gradient);
         threads::copy(&self.q, &mut self.gradient_at);
+        if system.has_forces() && constrained {
+            let q = std::mem::take(&mut self.q);
+            self.v.clone_from(&self.ends.v);
+            system.mass().solve(&self.ends.mask, &self.p, &mut self.v);
+            let Ends { holding, mask, .. } = &mut self.ends;
+            holding.project(system, mask, &q, &mut self.v, &mut self.p);
+            self.damp_constrained(system, t1, 0.5 * h, &q);
+            self.q = q;
+        }
         let (mut q, mut p) = (std::mem::take(&mut self.q), std::mem::take(&mut self.p));
         let finished = self.ends.finish(system, state, h, &mut q, &mut p);
         (self.q, self.p) = (q, p);
@@ -273,6 +322,10 @@ impl Integrator for Verlet {
             angular_momentum: true,
             energy: false,
         }
+    }
+
+    fn holding(&self) -> Option<&Holding> {
+        Some(&self.ends.holding)
     }
 
     fn reset(&mut self) {

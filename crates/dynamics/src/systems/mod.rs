@@ -3,10 +3,12 @@
 mod oscillator;
 mod particles;
 mod pendulum;
+mod rods;
 
 pub use oscillator::Oscillator;
 pub use particles::{Particles, Spring};
 pub use pendulum::Pendulum;
+pub use rods::Rods;
 
 use lilyan_solve::BlockPattern;
 use std::sync::Arc;

@@ -1,0 +1,541 @@
+//! Constraints held exactly, by every integrator that says it can, against closed forms.
+
+use lilyan_dynamics::constraints::{Distance, KEPT, StartError, start, worst};
+use lilyan_dynamics::integrators::{CATALOGUE, Claims, find};
+use lilyan_dynamics::systems::Rods;
+use lilyan_dynamics::{Integrator, Simulation, State, System, Value};
+
+const G: f64 = 9.81;
+
+/// Every integrator that keeps constraints, with every variant, solved closely.
+fn each(mut test: impl FnMut(&str, &dyn Fn() -> Box<dyn Integrator>, Claims)) {
+    let mut tested = 0;
+    for entry in CATALOGUE {
+        for mut given in entry.all_variants() {
+            if entry.create(&given).unwrap().holding().is_none() {
+                continue;
+            }
+            let name = format!("{} {given:?}", entry.name);
+            if entry.options.iter().any(|o| o.name == "tolerance") {
+                given.push(("tolerance".into(), Value::Number(1e-12)));
+            }
+            let make = || entry.create(&given).unwrap();
+            let claims = make().claims();
+            test(&name, &make, claims);
+            tested += 1;
+        }
+    }
+    assert!(tested >= 10, "only {tested} integrators keep constraints");
+}
+
+fn by_name(name: &str) -> Box<dyn Integrator> {
+    find(name).unwrap().create(&[]).unwrap()
+}
+
+/// A unit mass on a rod of length l, at an angle (rad) from the vertical, with an angular velocity.
+fn pendulum(l: f64, angle: f64, omega: f64) -> (Rods, State) {
+    let system = Rods::chain(1, l, [angle.sin(), -angle.cos(), 0.0], G);
+    let mut v = vec![0.0; 6];
+    (v[3], v[4]) = (l * omega * angle.cos(), l * omega * angle.sin());
+    let mut state = State::new(&system, system.places().to_vec(), v);
+    assert!(start(&system, &mut state).unwrap() < 1e-14);
+    (system, state)
+}
+
+/// Two unit masses on rods of 1 m at two angles: planar, chaotic at large swings.
+fn double(angles: [f64; 2], rates: [f64; 2]) -> (Rods, State) {
+    let rods = vec![Distance::new("upper", [0, 1], 1.0), Distance::new("lower", [1, 2], 1.0)];
+    let (q, v) = unfold(angles, rates);
+    let places: Vec<[f64; 3]> = q.chunks_exact(3).map(|x| [x[0], x[1], x[2]]).collect();
+    let system = Rods::new(&[1.0; 3], &places, 1, rods, [0.0, -G, 0.0]);
+    let mut state = State::new(&system, q, v);
+    start(&system, &mut state).unwrap();
+    (system, state)
+}
+
+/// Positions and velocities of the double pendulum from its angles.
+fn unfold(a: [f64; 2], w: [f64; 2]) -> (Vec<f64>, Vec<f64>) {
+    let (mut q, mut v) = (vec![0.0; 9], vec![0.0; 9]);
+    for k in 0..2 {
+        let (at, from) = (3 * (k + 1), 3 * k);
+        q[at] = q[from] + a[k].sin();
+        q[at + 1] = q[from + 1] - a[k].cos();
+        v[at] = v[from] + w[k] * a[k].cos();
+        v[at + 1] = v[from + 1] + w[k] * a[k].sin();
+    }
+    (q, v)
+}
+
+fn run(system: &Rods, integrator: &mut dyn Integrator, state: &State, h: f64, n: usize) -> State {
+    let mut state = state.clone();
+    for _ in 0..n {
+        integrator.step(system, &mut state, h).unwrap();
+    }
+    state
+}
+
+fn energy(system: &Rods, s: &State) -> f64 {
+    s.kinetic(system) + system.energy(0.0, &s.q)
+}
+
+/// Ten thousand steps over some eight swings: the rod's length, its rate, and the energy.
+#[test]
+fn a_pendulum_keeps_its_length() {
+    each(|name, make, claims| {
+        let (system, mut state) = pendulum(0.5, 2.0, 0.0);
+        let (first, mut band): (f64, f64) = (energy(&system, &state), 0.0);
+        let mut integrator = make();
+        for k in 0..10_000 {
+            integrator.step(&system, &mut state, 0.002).unwrap_or_else(|e| panic!("{name} step {k}: {e}"));
+            let (r, v) = (&state.q[3..6], &state.v[3..6]);
+            let length = (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]).sqrt();
+            assert!((length / 0.5 - 1.0).abs() <= KEPT, "{name} step {k}: length off by {:e}", length - 0.5);
+            let rate = (r[0] * v[0] + r[1] * v[1] + r[2] * v[2]) / 0.5;
+            // A discrete gradient keeps the mean rate over each step, the others the rate itself.
+            let allowed = if claims.energy { 1e-4 } else { 1e-10 };
+            assert!(rate.abs() < allowed, "{name} step {k}: the rod lengthens by {rate:e} m/s");
+            band = band.max((energy(&system, &state) - first).abs() / (G * 0.5 * 1.5));
+        }
+        if claims.energy {
+            assert!(band < 1e-9, "{name}: energy off by {band:e}");
+        } else if claims.symplectic {
+            let allowed = if claims.order == 1 { 2e-2 } else { 1e-4 };
+            assert!(band < allowed, "{name}: energy off by {band:e}");
+        }
+        println!("{name}: energy within {band:.1e}");
+    });
+}
+
+/// T = 2π √(l/g) / agm(1, cos θ₀/2).
+#[test]
+fn the_period_is_that_of_the_closed_form() {
+    let (mut a, mut b) = (1.0, 1f64.cos());
+    for _ in 0..8 {
+        (a, b) = (0.5 * (a + b), (a * b).sqrt());
+    }
+    let period = std::f64::consts::TAU * (0.5 / G).sqrt() / a;
+    each(|name, make, claims| {
+        let (system, state) = pendulum(0.5, 2.0, 0.0);
+        let (mut integrator, mut s, h) = (make(), state, 1e-3);
+        let mut crossings = Vec::new();
+        while crossings.len() < 7 {
+            let before = s.clone();
+            integrator.step(&system, &mut s, h).unwrap();
+            let (x0, x1) = (before.q[3], s.q[3]);
+            if x0 * x1 < 0.0 {
+                // Where the cubic through positions and velocities is zero, near enough by two secants.
+                let root = x0 / (x0 - x1);
+                let cubic = |u: f64| {
+                    let (d0, d1) = (h * before.v[3], h * s.v[3]);
+                    x0 * (1.0 + 2.0 * u) * (1.0 - u).powi(2)
+                        + d0 * u * (1.0 - u).powi(2)
+                        + x1 * u * u * (3.0 - 2.0 * u)
+                        + d1 * u * u * (u - 1.0)
+                };
+                crossings.push(before.t + h * (root - cubic(root) / (x1 - x0)));
+            }
+        }
+        let measured = (crossings[6] - crossings[0]) / 3.0;
+        let error = (measured / period - 1.0).abs();
+        let allowed = if claims.order == 1 { 2e-2 } else { 1e-5 };
+        assert!(error < allowed, "{name}: period off by {error:e}");
+    });
+}
+
+/// The tension is m(g cos θ + l θ̇²); the mean over a step is that of its middle, to second order.
+#[test]
+fn multipliers_are_the_tension() {
+    each(|name, make, claims| {
+        let worst = |h: f64| {
+            let (system, state) = pendulum(0.5, 1.2, 1.0);
+            let mut simulation = Simulation::new(system, make(), state, h);
+            let mut error: f64 = 0.0;
+            let steps = (0.6 / h) as usize;
+            for _ in 0..steps {
+                let before = simulation.state.clone();
+                simulation.advance().unwrap();
+                let after = &simulation.state;
+                let middle = |a: &[f64], b: &[f64], k: usize| 0.5 * (a[k] + b[k]);
+                let y = middle(&before.q, &after.q, 4);
+                let speed: f64 =
+                    (3..6).map(|k| 0.5 * (before.v[k].powi(2) + after.v[k].powi(2))).sum();
+                let tension = -G * y / 0.5 + speed / 0.5;
+                error = error.max((simulation.constraint_forces[0] / tension - 1.0).abs());
+            }
+            error
+        };
+        let (coarse, fine) = (worst(4e-3), worst(2e-3));
+        // Along a discrete gradient only the mean of two velocities keeps to the rod; what is left in each
+        // of them is of second order and changes sign, which makes its share of the force one of first order.
+        let factor = if claims.order == 1 || claims.energy { 1.7 } else { 3.5 };
+        assert!(fine < 0.02, "{name}: tension off by {fine:e}");
+        assert!(coarse > factor * fine, "{name}: tension off by {coarse:e}, {fine:e} at half the step");
+    });
+}
+
+#[test]
+fn order_with_constraints_is_as_claimed() {
+    each(|name, make, claims| {
+        let (system, state) = double([1.0, 0.4], [0.5, -1.0]);
+        let steps = [0, 400, 100, 0, 50][claims.order as usize];
+        let ends: Vec<State> = (0..5)
+            .map(|k| run(&system, make().as_mut(), &state, 0.5 / (steps << k) as f64, steps << k))
+            .collect();
+        let difference = |a: &State, b: &State| {
+            let both = a.q.iter().chain(&a.v).zip(b.q.iter().chain(&b.v));
+            both.map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt()
+        };
+        let d: Vec<f64> = ends.windows(2).map(|w| difference(&w[0], &w[1])).collect();
+        let order = (d[2] / d[3]).log2();
+        println!("{name}: order {order:.3}");
+        let off = (order - claims.order as f64).abs();
+        assert!(off <= 0.05, "{name}: order {order:.4} measured, {} claimed ({d:?})", claims.order);
+    });
+}
+
+#[test]
+fn reversible_with_constraints_as_claimed() {
+    each(|name, make, claims| {
+        let (system, state) = double([1.0, 0.4], [0.5, -1.0]);
+        let mut end = run(&system, make().as_mut(), &state, 0.005, 200);
+        for x in end.v.iter_mut().chain(&mut end.p) {
+            *x = -*x;
+        }
+        let back = run(&system, make().as_mut(), &end, 0.005, 200);
+        let error = back.q.iter().zip(&state.q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        println!("{name}: reversal misses by {error:.1e}");
+        if claims.reversible {
+            assert!(error < 1e-8, "{name}: reversal misses by {error:e}");
+        } else {
+            assert!(error > 1e-6, "{name} is reversible ({error:e}) but does not claim it");
+        }
+    });
+}
+
+/// The map of (θ, p_θ) of the double pendulum, its coordinates on the constraints, is symplectic.
+#[test]
+fn symplectic_on_the_constraints_as_claimed() {
+    each(|name, make, claims| {
+        let (system, _) = double([1.0, 0.4], [0.0; 2]);
+        // p_θ = (∂q/∂θ)ᵀ p, with ∂q/∂θ the velocities of unit rates.
+        let tangent = |a: [f64; 2]| [unfold(a, [1.0, 0.0]).1, unfold(a, [0.0, 1.0]).1];
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+        let map = |z: [f64; 4]| -> [f64; 4] {
+            let t = tangent([z[0], z[1]]);
+            let m = [[dot(&t[0], &t[0]), dot(&t[0], &t[1])], [dot(&t[1], &t[0]), dot(&t[1], &t[1])]];
+            let det = m[0][0] * m[1][1] - m[0][1] * m[1][0];
+            let rates =
+                [(m[1][1] * z[2] - m[0][1] * z[3]) / det, (m[0][0] * z[3] - m[1][0] * z[2]) / det];
+            let (q, v) = unfold([z[0], z[1]], rates);
+            let end = run(&system, make().as_mut(), &State::new(&system, q, v), 0.02, 5);
+            let angle = |k: usize| {
+                let (x, y) = (end.q[3 * k + 3] - end.q[3 * k], end.q[3 * k + 1] - end.q[3 * k + 4]);
+                x.atan2(y)
+            };
+            let a = [angle(0), angle(1)];
+            let t = tangent(a);
+            [a[0], a[1], dot(&t[0], &end.p), dot(&t[1], &end.p)]
+        };
+        let at = [1.0, 0.4, 0.3, -0.5];
+        // Sixth-order differences.
+        let stencil = [3.0 / 4.0, -3.0 / 20.0, 1.0 / 60.0];
+        let delta = 0.004;
+        let columns: Vec<[f64; 4]> = (0..4)
+            .map(|j| {
+                let mut column = [0.0; 4];
+                for (k, c) in stencil.iter().enumerate() {
+                    for sign in [1.0, -1.0] {
+                        let mut z = at;
+                        z[j] += sign * (k + 1) as f64 * delta;
+                        for (o, m) in column.iter_mut().zip(map(z)) {
+                            *o += sign * c * m / delta;
+                        }
+                    }
+                }
+                column
+            })
+            .collect();
+        let mut defect: f64 = 0.0;
+        for a in 0..4 {
+            for b in 0..4 {
+                let form: f64 = (0..2)
+                    .map(|i| columns[a][i] * columns[b][2 + i] - columns[a][2 + i] * columns[b][i])
+                    .sum();
+                let omega = f64::from(i8::from(b == a + 2)) - f64::from(i8::from(a == b + 2));
+                defect = defect.max((form - omega).abs());
+            }
+        }
+        println!("{name}: symplectic defect {defect:.1e}");
+        // In uniform gravity even backward Euler is symplectic: there is nothing to hold against it.
+        assert!(!claims.symplectic || defect < 1e-9, "{name}: symplectic defect {defect:e}");
+    });
+}
+
+/// A chain long enough for the sparse factorisation of the whole, against a reference of 16 times the steps.
+#[test]
+fn a_long_chain_swings_as_its_reference() {
+    for name in ["variational", "verlet", "energy-momentum"] {
+        let system = Rods::chain(60, 0.05, [0.8, -0.6, 0.0], G);
+        let mut state = State::new(&system, system.places().to_vec(), vec![0.0; 183]);
+        start(&system, &mut state).unwrap();
+        let reference = run(&system, by_name(name).as_mut(), &state, 2.5e-4, 800);
+        let error = |h: f64, n: usize| {
+            let end = run(&system, by_name(name).as_mut(), &state, h, n);
+            let (which, excess) = worst(&system, end.t, &end.q).unwrap();
+            assert!(excess <= KEPT, "{name}: rod {which} off by {excess:e}");
+            end.q.iter().zip(&reference.q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        };
+        let (coarse, fine) = (error(4e-3, 50), error(2e-3, 100));
+        assert!(fine < 1e-3 && coarse > 3.0 * fine, "{name}: {coarse:e}, {fine:e} at half the step");
+    }
+}
+
+/// Dumbbells that tumble freely: both momenta, and, for `energy-momentum`, the energy.
+#[test]
+fn momenta_of_a_free_framework_are_kept() {
+    each(|name, make, claims| {
+        let places = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.3, 0.9, 0.0], [1.2, 0.5, 0.8]];
+        let apart = |a: usize, b: usize| {
+            (0..3).map(|k| f64::powi(places[a][k] - places[b][k], 2)).sum::<f64>().sqrt()
+        };
+        let rods = [[0, 1], [1, 2], [2, 3]]
+            .map(|[a, b]| Distance::new("rod", [a as u32, b as u32], apart(a, b)));
+        let system = Rods::new(&[1.0, 2.0, 0.5, 1.5], &places, 0, rods.to_vec(), [0.0; 3]);
+        let v = (0..12).map(|i| (1.3 * i as f64).sin()).collect();
+        let mut state = State::new(&system, places.concat(), v);
+        start(&system, &mut state).unwrap();
+        let end = run(&system, make().as_mut(), &state, 0.01, 1000);
+        let ((p0, l0), (p1, l1)) = (state.momenta([0.0; 3]), end.momenta([0.0; 3]));
+        for k in 0..3 {
+            assert!((p1[k] - p0[k]).abs() < 1e-10, "{name}: P{k} {:e}", p1[k] - p0[k]);
+            if claims.angular_momentum {
+                assert!((l1[k] - l0[k]).abs() < 1e-8, "{name}: L{k} {:e}", l1[k] - l0[k]);
+            }
+        }
+        let drift = energy(&system, &end) / energy(&system, &state) - 1.0;
+        assert!(!claims.energy || drift.abs() < 1e-9, "{name}: energy {drift:e}");
+    });
+}
+
+/// Let go, the mass flies on as a stone does.
+#[test]
+fn a_rod_is_released_in_time() {
+    each(|name, make, claims| {
+        let places = [[0.0; 3], [1.0, 0.0, 0.0]];
+        let rod = Distance { until: 0.3, ..Distance::new("rod", [0, 1], 1.0) };
+        let system = Rods::new(&[1.0; 2], &places, 1, vec![rod], [0.0, -G, 0.0]);
+        let state = State::new(&system, places.concat(), vec![0.0; 6]);
+        let mut simulation = Simulation::new(system, make(), state, 0.01);
+        for _ in 0..30 {
+            simulation.advance().unwrap();
+        }
+        assert!(simulation.constraint_forces[0] > 1.0, "{name}: {:?}", simulation.constraint_forces);
+        let free = simulation.state.clone();
+        for _ in 0..20 {
+            simulation.advance().unwrap();
+        }
+        assert!(simulation.constraint_forces.iter().all(|f| *f == 0.0), "{name}");
+        let end = &simulation.state;
+        let length = (end.q[3].powi(2) + end.q[4].powi(2)).sqrt();
+        assert!(length > 1.01, "{name}: still held at {length}");
+        assert!((end.q[3] - free.q[3] - 0.2 * free.v[3]).abs() < 1e-9, "{name}");
+        let fall = free.q[4] + 0.2 * free.v[4] - 0.5 * G * 0.04;
+        // First-order methods fall wrongly by ½ g h t.
+        let allowed = if claims.order == 1 { 0.5 * G * 0.01 * 0.21 } else { 1e-9 };
+        assert!((end.q[4] - fall).abs() < allowed, "{name}: {} instead of {fall}", end.q[4]);
+    });
+}
+
+#[test]
+fn a_restart_repeats_the_bits() {
+    each(|name, make, _| {
+        let (system, state) = double([1.0, 0.4], [0.5, -1.0]);
+        let mut simulation = Simulation::new(system, make(), state, 0.005);
+        for _ in 0..40 {
+            simulation.advance().unwrap();
+        }
+        let saved = simulation.checkpoint();
+        let mut ahead = |integrator: Option<Box<dyn Integrator>>| {
+            if let Some(integrator) = integrator {
+                simulation.integrator = integrator;
+                simulation.restore(&saved);
+            }
+            for _ in 0..40 {
+                simulation.advance().unwrap();
+            }
+            (simulation.state.clone(), simulation.constraint_forces.clone())
+        };
+        assert_eq!(ahead(None), ahead(Some(make())), "{name}");
+    });
+}
+
+/// A pendulum with linear drag in its rod's way: damping does not loosen the constraint nor cost an order. Damping
+/// comes with [`lilyan_dynamics::systems::Particles`]; here a spring beside a rod.
+mod damped {
+    use super::*;
+    use lilyan_dynamics::constraints::Constraint;
+    use lilyan_dynamics::systems::{Particles, Spring};
+    use lilyan_dynamics::{EnergyParts, Mass};
+    use lilyan_solve::newton::Curvature;
+    use lilyan_solve::{BlockMatrix, BlockPattern};
+    use std::sync::Arc;
+
+    struct Both(Particles, Vec<Box<dyn Constraint>>);
+
+    impl System for Both {
+        fn dofs(&self) -> usize {
+            self.0.dofs()
+        }
+        fn pattern(&self) -> &Arc<BlockPattern> {
+            self.0.pattern()
+        }
+        fn mass(&self) -> &Mass {
+            self.0.mass()
+        }
+        fn length(&self) -> f64 {
+            1.0
+        }
+        fn energy(&self, t: f64, q: &[f64]) -> f64 {
+            self.0.energy(t, q)
+        }
+        fn gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
+            self.0.gradient(t, q, g);
+        }
+        fn hessian(&self, t: f64, q: &[f64], c: Curvature, h: &mut BlockMatrix) {
+            self.0.hessian(t, q, c, h);
+        }
+        fn discrete_gradient(&self, t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
+            self.0.discrete_gradient(t, q0, q1, g)
+        }
+        fn has_forces(&self) -> bool {
+            self.0.has_forces()
+        }
+        fn forces(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+            self.0.forces(t, q, v, f);
+        }
+        fn damping(&self, t: f64, q: &[f64], d: &mut BlockMatrix) {
+            self.0.damping(t, q, d);
+        }
+        fn constraints(&self) -> &[Box<dyn Constraint>] {
+            &self.1
+        }
+        fn energy_parts(&self, t: f64, q: &[f64]) -> EnergyParts {
+            self.0.energy_parts(t, q)
+        }
+    }
+
+    #[test]
+    fn order_with_damping_and_constraints_is_as_claimed() {
+        let spring = |a, b, k| Spring { ends: [a, b], stiffness: k, length: 1.0, damping: 0.6 };
+        let springs = || vec![spring(0, 2, 40.0), spring(1, 2, 55.0), spring(1, 3, 30.0), spring(0, 3, 70.0)];
+        let q = vec![0.0, 0.1, 0.0, 1.1, 0.0, 0.05, 0.4, 0.95, 0.0, 0.55, 0.3, 0.9];
+        let v: Vec<f64> = (0..12).map(|i| 0.6 * (2.1 * i as f64).sin()).collect();
+        let apart = |a: usize, b: usize| {
+            (0..3).map(|k| f64::powi(q[3 * a + k] - q[3 * b + k], 2)).sum::<f64>().sqrt()
+        };
+        each(|name, make, claims| {
+            let rod = |a: usize, b: usize| -> Box<dyn Constraint> {
+                Box::new(Distance::new("rod", [a as u32, b as u32], apart(a, b)))
+            };
+            let particles = Particles::new(&[1.0, 1.5, 0.8, 1.2], springs(), 1.0);
+            let system = Both(particles, vec![rod(0, 1), rod(2, 3)]);
+            let mut state = State::new(&system, q.clone(), v.clone());
+            start(&system, &mut state).unwrap();
+            let steps = [0, 300, 100, 0, 50][claims.damped_order as usize];
+            let ends: Vec<State> = (0..5)
+                .map(|k| {
+                    let n = steps << k;
+                    let (mut integrator, mut s) = (make(), state.clone());
+                    for _ in 0..n {
+                        integrator.step(&system, &mut s, 0.5 / n as f64).unwrap();
+                    }
+                    assert!(worst(&system, s.t, &s.q).unwrap().1 <= KEPT, "{name}");
+                    s
+                })
+                .collect();
+            let difference = |a: &State, b: &State| {
+                let both = a.q.iter().chain(&a.v).zip(b.q.iter().chain(&b.v));
+                both.map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt()
+            };
+            let d: Vec<f64> = ends.windows(2).map(|w| difference(&w[0], &w[1])).collect();
+            let order = (d[2] / d[3]).log2();
+            let off = (order - claims.damped_order as f64).abs();
+            assert!(off <= 0.05, "{name}: order {order:.4}, {} claimed ({d:?})", claims.damped_order);
+        });
+    }
+}
+
+#[test]
+fn what_is_redundant_is_named() {
+    let places = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 1.0]];
+    let check = |pairs: &[[u32; 2]], held: usize| {
+        let rods = pairs
+            .iter()
+            .map(|&[a, b]| {
+                let apart = |k: usize| f64::powi(places[a as usize][k] - places[b as usize][k], 2);
+                Distance::new("rod", [a, b], (0..3).map(apart).sum::<f64>().sqrt())
+            })
+            .collect();
+        let system = Rods::new(&[1.0, 2.0, 3.0, 4.0, 5.0], &places, held, rods, [0.0; 3]);
+        start(&system, &mut State::new(&system, places.concat(), vec![0.0; 15]))
+    };
+    let redundant = |which: usize, on: &[usize]| -> Result<f64, StartError> {
+        Err(StartError::Redundant { which: vec![(which, on.to_vec())] })
+    };
+    // A triangle, and one of its sides again.
+    assert_eq!(check(&[[0, 1], [1, 2], [2, 0]], 0), Ok(0.0));
+    assert_eq!(check(&[[0, 1], [1, 2], [2, 0], [2, 1]], 0), redundant(3, &[1]));
+    // Five points all joined: ten rods, of which nine make it rigid.
+    let all: Vec<[u32; 2]> = (0..5).flat_map(|j| (0..j).map(move |i| [i, j])).collect();
+    match check(&all, 0) {
+        Err(StartError::Redundant { which }) => {
+            assert_eq!(which.len(), 1, "{which:?}");
+            assert_eq!((which[0].0, which[0].1.len()), (9, 9), "{which:?}");
+        }
+        other => panic!("{other:?}"),
+    }
+    // Between two points that are held.
+    assert_eq!(check(&[[1, 2], [0, 1]], 2), Err(StartError::Held { which: 1 }));
+    // More rods than a single point has freedoms.
+    assert!(matches!(check(&[[0, 4], [1, 4], [2, 4], [3, 4]], 4), Err(StartError::TooMany { .. })));
+}
+
+/// Among so many that they are not compared with each other one by one.
+#[test]
+fn what_is_redundant_among_thousands_is_named() {
+    let chain = |again: bool| {
+        let places: Vec<[f64; 3]> = (0..=2000).map(|i| [f64::from(i), (f64::from(i)).sin(), 0.0]).collect();
+        let length = |i: usize| {
+            (0..3).map(|k| f64::powi(places[i + 1][k] - places[i][k], 2)).sum::<f64>().sqrt()
+        };
+        let mut rods: Vec<Distance> =
+            (0..2000).map(|i| Distance::new("rod", [i as u32, i as u32 + 1], length(i))).collect();
+        if again {
+            rods.push(Distance::new("again", [778, 777], length(777)));
+        }
+        let system = Rods::new(&vec![1.0; 2001], &places, 1, rods, [0.0; 3]);
+        start(&system, &mut State::new(&system, places.concat(), vec![0.0; 6003]))
+    };
+    assert_eq!(chain(false), Ok(0.0));
+    match chain(true) {
+        Err(StartError::Redundant { which }) => {
+            let mut all = which[0].1.clone();
+            all.push(which[0].0);
+            all.sort_unstable();
+            assert_eq!(all, [777, 2000]);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Velocities that would break a constraint are projected, and the caller gets to know by how much.
+#[test]
+fn velocities_at_the_start_are_projected() {
+    let places = [[0.0; 3], [1.0, 0.0, 0.0]];
+    let system = Rods::new(&[1.0; 2], &places, 1, vec![Distance::new("rod", [0, 1], 1.0)], [0.0; 3]);
+    let mut state = State::new(&system, places.concat(), vec![0.0, 0.0, 0.0, 3.0, 2.0, 0.0]);
+    assert!((start(&system, &mut state).unwrap() - 3.0).abs() < 1e-14);
+    assert!(state.v[3].abs() < 1e-14 && (state.v[4] - 2.0).abs() < 1e-14 && (state.p[4] - 2.0).abs() < 1e-14);
+    let mut far = State::new(&system, vec![0.0, 0.0, 0.0, 1.1, 0.0, 0.0], vec![0.0; 6]);
+    assert!(matches!(start(&system, &mut far), Err(StartError::Violated { which: 0, .. })));
+}
