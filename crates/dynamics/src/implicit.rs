@@ -11,10 +11,10 @@
 
 use crate::constraints::Holding;
 use crate::{Integrating, StepError, System};
-use lilyan_solve::{BlockMatrix, SparseRows};
 use lilyan_solve::newton::{
     Curvature, Equations, Objective, SolveError, SolveReport, Stopping, Workspace, dot, find_root, minimize,
 };
+use lilyan_solve::{BlockMatrix, SparseRows};
 
 /// How the potential enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 //! it, halves steps that fail, and keeps the ledger of energy.
 
 pub mod analysis;
-pub mod corotated;
 pub mod constraints;
+pub mod corotated;
 pub mod implicit;
 pub mod integrators;
 mod mass;

@@ -1,8 +1,8 @@
 //! The seam between mechanics and time stepping: flat vectors in, flat vectors out.
 
 use crate::Mass;
-use crate::corotated::Corotated;
 use crate::constraints::{self, Constraint};
+use crate::corotated::Corotated;
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
 use std::sync::Arc;

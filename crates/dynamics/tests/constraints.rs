@@ -157,8 +157,7 @@ fn multipliers_are_the_tension() {
                 let after = &simulation.state;
                 let middle = |a: &[f64], b: &[f64], k: usize| 0.5 * (a[k] + b[k]);
                 let y = middle(&before.q, &after.q, 4);
-                let speed: f64 =
-                    (3..6).map(|k| 0.5 * (before.v[k].powi(2) + after.v[k].powi(2))).sum();
+                let speed: f64 = (3..6).map(|k| 0.5 * (before.v[k].powi(2) + after.v[k].powi(2))).sum();
                 let tension = -G * y / 0.5 + speed / 0.5;
                 error = error.max((simulation.constraint_forces[0] / tension - 1.0).abs());
             }
@@ -224,8 +223,7 @@ fn symplectic_on_the_constraints_as_claimed() {
             let t = tangent([z[0], z[1]]);
             let m = [[dot(&t[0], &t[0]), dot(&t[0], &t[1])], [dot(&t[1], &t[0]), dot(&t[1], &t[1])]];
             let det = m[0][0] * m[1][1] - m[0][1] * m[1][0];
-            let rates =
-                [(m[1][1] * z[2] - m[0][1] * z[3]) / det, (m[0][0] * z[3] - m[1][0] * z[2]) / det];
+            let rates = [(m[1][1] * z[2] - m[0][1] * z[3]) / det, (m[0][0] * z[3] - m[1][0] * z[2]) / det];
             let (q, v) = unfold([z[0], z[1]], rates);
             let end = run(&system, make().as_mut(), &State::new(&system, q, v), 0.02, 5);
             let angle = |k: usize| {
@@ -298,8 +296,8 @@ fn momenta_of_a_free_framework_are_kept() {
         let apart = |a: usize, b: usize| {
             (0..3).map(|k| f64::powi(places[a][k] - places[b][k], 2)).sum::<f64>().sqrt()
         };
-        let rods = [[0, 1], [1, 2], [2, 3]]
-            .map(|[a, b]| Distance::new("rod", [a as u32, b as u32], apart(a, b)));
+        let rods =
+            [[0, 1], [1, 2], [2, 3]].map(|[a, b]| Distance::new("rod", [a as u32, b as u32], apart(a, b)));
         let system = Rods::new(&[1.0, 2.0, 0.5, 1.5], &places, 0, rods.to_vec(), [0.0; 3]);
         let v = (0..12).map(|i| (1.3 * i as f64).sin()).collect();
         let mut state = State::new(&system, places.concat(), v);
@@ -505,9 +503,8 @@ fn what_is_redundant_is_named() {
 fn what_is_redundant_among_thousands_is_named() {
     let chain = |again: bool| {
         let places: Vec<[f64; 3]> = (0..=2000).map(|i| [f64::from(i), (f64::from(i)).sin(), 0.0]).collect();
-        let length = |i: usize| {
-            (0..3).map(|k| f64::powi(places[i + 1][k] - places[i][k], 2)).sum::<f64>().sqrt()
-        };
+        let length =
+            |i: usize| (0..3).map(|k| f64::powi(places[i + 1][k] - places[i][k], 2)).sum::<f64>().sqrt();
         let mut rods: Vec<Distance> =
             (0..2000).map(|i| Distance::new("rod", [i as u32, i as u32 + 1], length(i))).collect();
         if again {

@@ -11,6 +11,9 @@ const BIBLIOGRAPHY: &str = include_str!("../../../references.bib");
 pub fn for_scene(scene: &Scene) -> Vec<Citation> {
     let mut keys: Vec<&str> = Vec::new();
     keys.extend(integrators::find(&scene.integrator.name).map(|e| e.cite));
+    if !scene.constraints.is_empty() {
+        keys.push(if scene.integrator.name == "energy-momentum" { "gonzalez1999" } else { "andersen1983" });
+    }
     for body in &scene.bodies {
         keys.extend(materials::find(&body.material.model).map(|m| m.card().cite));
         let named = |d: &Damping| damping::CATALOGUE.iter().find(|c| c.name == d.name()).map(|c| c.cite);

@@ -40,6 +40,7 @@ pub static SCENES: &[BuiltIn] = &[
     scene!("spot-landing", "a cow of jelly landing on the floor"),
     scene!("pendulum", "a stiff bar swinging from a hinge"),
     scene!("heterogeneous-bar", "soft and stiff layers in one bar"),
+    scene!("hanging-jelly", "jelly of constant volume on rods, held exactly; one is let go"),
     scene!("bench-beam", "the common beam for comparing programs"),
 ];
 

@@ -189,7 +189,42 @@ fn what_cannot_be_built_is_refused_with_place_and_remedy() {
             &["load=[{ body = \"bar\", where = { nearest = [0, 0, 0] }, traction = [1, 0, 0] }]"],
             &["load[0]", "no complete face"],
         ),
-        (&["constraint=[{ kind = \"volume\", body = \"bar\" }]"], &["constraint[0]", "not available"]),
+        (
+            &["integrator.name=rk4", "constraint=[{ kind = \"volume\", body = \"bar\" }]"],
+            &["integrator", "\"rk4\" cannot keep constraints; use one of variational, variational-4, verlet"],
+        ),
+        (
+            &["body.bar.mesh.box.cells=[8, 4, 4]", "constraint=[{ kind = \"volume\", each = \"element\" }]"],
+            &["constraint[0]: 768 constraints hold only 675 unknowns", "leave out `each`"],
+        ),
+        (
+            &["constraint=[{ kind = \"distance\", between = [0, 44], length = 1 }]"],
+            &[
+                "constraint[0]: the distance between vertex 0 of body \"bar\" and vertex 44",
+                "at the start",
+                "length =",
+            ],
+        ),
+        (
+            &[
+                "constraint=[{ kind = \"distance\", between = [0, 1] }, { kind = \"distance\", between = [1, 0] }]",
+            ],
+            &[
+                "constraint[1]: the distance between vertex 1",
+                "follows from the distance between vertex 0",
+                "leave it out",
+            ],
+        ),
+        (
+            &["constraint=[{ kind = \"distance\", between = [[0, 0, 0], [0.01, 0, 0]] }]"],
+            &["constraint[0]: `between` finds vertex 0", "further apart"],
+        ),
+        (
+            &["constraint=[{ kind = \"distance\", between = [0, 45] }]"],
+            &["no vertex 45; they go from 0 to 44"],
+        ),
+        (&["constraint=[{ kind = \"distance\" }]"], &["constraint[0]", "between = [[0, 0, 0], [1, 0, 0]]"]),
+        (&["constraint=[{ kind = \"volume\", each = \"edge\" }]"], &["constraint[0].each: \"edge\""]),
         (&["probe=[{ body = \"bar\", at = [5, 0, 0] }]"], &["probe[0]", "3.000 m outside of body \"bar\""]),
     ];
     for (overrides, parts) in cases {

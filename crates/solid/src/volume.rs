@@ -177,7 +177,10 @@ mod tests {
         });
         assert!((work - (volume.value(&Q1) - volume.value(&Q0))).abs() < 1e-14);
         for k in 0..3 {
-            assert!(force[k].abs() < 1e-15 * sizes && torque[k].abs() < 1e-15 * sizes, "{force:?} {torque:?}");
+            assert!(
+                force[k].abs() < 1e-15 * sizes && torque[k].abs() < 1e-15 * sizes,
+                "{force:?} {torque:?}"
+            );
         }
         let mut at = Vec::new();
         volume.gradient(&Q0, &mut |_, g| at.extend(g));

@@ -314,8 +314,7 @@ impl Holding {
 
 /// Rows times 1/(B D⁻¹ Bᵀ)ᵢᵢ; returns those numbers. A row that is zero stays so.
 pub(super) fn scale_rows(rows: &mut SparseRows, d: &[f64]) -> Vec<f64> {
-    let masses: Vec<f64> =
-        rows.squares(d).into_iter().map(|s| if s > 0.0 { 1.0 / s } else { 0.0 }).collect();
+    let masses: Vec<f64> = rows.squares(d).into_iter().map(|s| if s > 0.0 { 1.0 / s } else { 0.0 }).collect();
     for (i, m) in masses.iter().enumerate() {
         rows.scale_row(i, *m);
     }

@@ -36,9 +36,9 @@ impl Rods {
 
     /// A chain of unit masses from the origin along a direction, the first held.
     pub fn chain(links: usize, length: f64, direction: [f64; 3], gravity: f64) -> Self {
-        let places: Vec<[f64; 3]> =
-            (0..=links).map(|i| direction.map(|d| d * length * i as f64)).collect();
-        let rods = (0..links as u32).map(|i| Distance::new(&format!("rod {i}"), [i, i + 1], length)).collect();
+        let places: Vec<[f64; 3]> = (0..=links).map(|i| direction.map(|d| d * length * i as f64)).collect();
+        let rods =
+            (0..links as u32).map(|i| Distance::new(&format!("rod {i}"), [i, i + 1], length)).collect();
         Self::new(&vec![1.0; links + 1], &places, 1, rods, [0.0, -gravity, 0.0])
     }
 

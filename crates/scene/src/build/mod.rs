@@ -1,11 +1,14 @@
 //! From a scene to a simulation that can be stepped.
 
 mod acting;
+mod constrain;
 mod initial;
 mod material;
 mod select;
 mod shape;
 mod sound;
+
+pub use constrain::BuiltConstraint;
 
 use crate::document::SceneError;
 use crate::library;
@@ -77,6 +80,8 @@ pub struct Built {
     pub bodies: Vec<BuiltBody>,
     /// The probes.
     pub probes: Vec<Probe>,
+    /// The constraints, as many as the scene lists.
+    pub constraints: Vec<BuiltConstraint>,
     /// What should stay constant.
     pub conserved: Conserved,
     /// What readers and meshers had to say.
@@ -122,13 +127,8 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
             density,
         });
     }
-    if let Some(constraint) = scene.constraints.first() {
-        return Err(constraint.mark.error(
-            "constraints other than pins are not available in this version; use [[pin]], or a \
-             Poisson's ratio close to 0.5 to keep volume",
-        ));
-    }
     acting::add(scene, &bodies, &mut builder)?;
+    let constraints = constrain::add(scene, &bodies, &mut builder)?;
     let probes = probes(scene, &bodies)?;
     let start = builder.start().to_vec();
     let model = builder.build();
@@ -138,13 +138,15 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
             .mark
             .error(format!("{reason} (integrator \"{}\")", scene.integrator.name)));
     }
-    let state = State::new(&model, start, velocity);
+    let mut state = State::new(&model, start, velocity);
     sound::state(scene, &bodies, &model, &state)?;
+    constrain::start(scene, &constraints, integrator.as_ref(), &model, &mut state, &mut notes)?;
     Ok(Built {
         conserved: conserved(scene, &bodies),
         simulation: Simulation::new(model, integrator, state, scene.time.step),
         bodies,
         probes,
+        constraints,
         notes,
         warnings,
     })

@@ -1,6 +1,7 @@
 //! Running a scene: frames, tables, checkpoints, summary and report.
 
 mod checkpoint;
+mod constraints;
 mod failing;
 mod fields;
 mod outcome;

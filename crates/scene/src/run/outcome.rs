@@ -1,8 +1,8 @@
 //! The end of a run: summary.json and report.html.
 
-use super::Pace;
 use super::record::Recorder;
 use super::verdict::{self, EnergyFigures};
+use super::{Pace, constraints};
 use crate::build::Built;
 use crate::citations;
 use crate::report::{Band, Plot, Report, Series, Verdict, percent, short};
@@ -101,6 +101,7 @@ fn facts(scene: &Scene, built: &Built, recorder: &Recorder, pace: &Pace) -> Vec<
         let tets = body.mesh.tets.len();
         facts.push((body.name.clone(), format!("{}, {young}, {tets} tets", body.model)));
     }
+    facts.extend(constraints::facts(built, recorder));
     if recorder.counters.newton > 0.0 {
         let mean = recorder.counters.newton / built.simulation.index.max(1) as f64;
         facts.push(("Newton iterations per step".into(), short(mean)));
@@ -155,6 +156,7 @@ fn plots(_scene: &Scene, built: &Built, recorder: &Recorder) -> Vec<Plot> {
         let series = names.iter().zip(["x", "y", "z"]).map(|(n, axis)| line(n, axis)).collect();
         plots.push(Plot::over_time(title, unit, series));
     }
+    plots.extend(constraints::plot(built, recorder));
     for (k, probe) in built.probes.iter().enumerate() {
         let columns = recorder.probes.columns();
         let values = |axis: usize| recorder.probes.column(&columns[1 + 3 * k + axis]).unwrap_or_default();
@@ -238,6 +240,7 @@ fn summary(
             "linear_drift": drift(built.conserved.linear, c.linear),
             "angular_drift": drift(built.conserved.angular, c.angular),
         },
+        "constraints": constraints::summary(built, recorder),
         "converged": *status == Status::Finished,
         "status": match status {
             Status::Finished => json!("finished"),

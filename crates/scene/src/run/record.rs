@@ -1,6 +1,6 @@
 //! What a run writes down on its way: energies, momenta, probes, frames, and how it went.
 
-use super::fields;
+use super::{constraints, fields};
 use crate::build::Built;
 use crate::report::Replay;
 use crate::schema::{ContactKind, Scene};
@@ -11,7 +11,7 @@ use crate::writers::vtu::{Field, Frame, frame_name};
 use lilyan_dynamics::StepRecord;
 use std::path::{Path, PathBuf};
 
-/// Columns of `energy.csv`.
+/// Columns of `energy.csv`; those of constraints follow.
 pub const ENERGY_COLUMNS: [&str; 18] = [
     "t",
     "kinetic",
@@ -84,8 +84,9 @@ impl Recorder {
         for probe in &built.probes {
             columns.extend(["x", "y", "z"].map(|axis| format!("{}_{axis}", probe.name)));
         }
+        let energy = ENERGY_COLUMNS.iter().map(|c| c.to_string()).chain(constraints::columns(built));
         Self {
-            energy: Table::new(ENERGY_COLUMNS),
+            energy: Table::new(energy),
             probes: Table::new(columns),
             frames: 0,
             counters: Counters::default(),
@@ -108,7 +109,7 @@ impl Recorder {
         }
         let (p, l) = state.momenta([0.0; 3]);
         let ledger = &simulation.ledger;
-        self.energy.push(&[
+        let mut row = vec![
             state.t,
             kinetic,
             parts.elastic,
@@ -127,7 +128,9 @@ impl Recorder {
             simulation.index as f64,
             record.integrating.newton_iterations as f64,
             simulation.step / f64::from(record.parts.max(1)),
-        ]);
+        ];
+        row.extend(constraints::row(built));
+        self.energy.push(&row);
         let norm = |x: [f64; 3]| (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]).sqrt();
         let apart = |a: [f64; 3], b: [f64; 3]| norm([a[0] - b[0], a[1] - b[1], a[2] - b[2]]);
         let (mut moving, mut turning) = (0.0, 0.0);

@@ -1,7 +1,7 @@
 //! The verdict: what physics and the method promise for this scene, and what became of it.
 
-use super::fields;
 use super::record::Recorder;
+use super::{constraints, fields};
 use crate::build::Built;
 use crate::report::{Check, Level, Verdict, percent, short};
 use lilyan_dynamics::integrators::Claims;
@@ -88,6 +88,7 @@ pub fn checks(built: &Built, recorder: &Recorder, claims: &Claims, name: &str) -
             });
         }
     }
+    checks.extend(constraints::check(built, recorder));
     let steps = built.simulation.index;
     checks.push(Check {
         quantity: "Steps".into(),

@@ -1,8 +1,8 @@
-//! `[[pin]]`, `[[load]]`, `[[constraint]]`, `[[contact]]`: what acts on bodies.
+//! `[[pin]]`, `[[load]]`, `[[contact]]`: what acts on bodies.
 
 use super::quantity::{Mark, Quantity, SPACE_TIME, TIME};
 use super::selector::{Selector, Target};
-use crate::document::{Item, Raw, Reader, SceneError};
+use crate::document::{Item, Reader, SceneError};
 use crate::suggest;
 
 /// Vertices held in place or led along a motion.
@@ -48,28 +48,6 @@ pub enum LoadKind {
     BodyForce,
     /// m/s².
     Acceleration,
-}
-
-/// A holonomic constraint.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ConstraintSpec {
-    /// Which.
-    pub kind: ConstraintKind,
-    /// Number of the body it names, if it names one.
-    pub body: Option<usize>,
-    /// All its keys, `kind` and `body` included, for the part that builds it.
-    pub raw: Raw,
-    /// Where it was written.
-    pub mark: Mark,
-}
-
-/// Kinds of constraints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConstraintKind {
-    /// Distances stay what they are.
-    Distance,
-    /// Volume of the body, or of every element, stays what it is.
-    Volume,
 }
 
 /// A contact.
@@ -227,16 +205,6 @@ impl LoadSpec {
             )?,
         };
         Ok(Self { body, selector, kind, value, mark: item.into() })
-    }
-}
-
-impl ConstraintSpec {
-    pub(super) fn read(item: &Item<'_>, bodies: &Bodies<'_>) -> Result<Self, SceneError> {
-        let mut reader = item.reader()?;
-        let kinds = [("distance", ConstraintKind::Distance), ("volume", ConstraintKind::Volume)];
-        let kind = reader.required("kind", "kind = \"volume\"")?.choice(&kinds)?;
-        let body = reader.optional("body").map(|item| bodies.find(&item)).transpose()?;
-        Ok(Self { kind, body, raw: reader.raw(), mark: item.into() })
     }
 }
 

@@ -9,6 +9,7 @@
 pub mod defaults;
 
 mod body;
+mod constraint;
 mod integrator;
 mod interaction;
 mod load;
@@ -20,10 +21,9 @@ mod sanity;
 mod selector;
 
 pub use body::{BodySpec, Damping, Initial, Mass, Strength, Twist, TwistAmount};
+pub use constraint::{ConstraintKind, ConstraintSpec, EndAt, EndSpec, Reference};
 pub use integrator::{IntegratorOption, IntegratorSpec, OptionValue};
-pub use interaction::{
-    ConstraintKind, ConstraintSpec, ContactKind, ContactSpec, LoadKind, LoadSpec, PinSpec,
-};
+pub use interaction::{ContactKind, ContactSpec, LoadKind, LoadSpec, PinSpec};
 pub use material::{MaterialSpec, Parameter, Parameters, Region, STIFFNESS_KEYS};
 pub use mesh::{FORMATS, MeshSpec, Resolution, Rotation, Shape, Transform};
 pub use output::{FIELD_NAMES, FieldName, Output, ProbeSpec};

@@ -5,8 +5,8 @@ mod hostile;
 
 use lilyan_scene::document::{Node, SceneError, apply_override};
 use lilyan_scene::schema::{
-    ConstraintKind, ContactKind, Damping, Field, FieldName, LoadKind, Mass, OptionValue, Quantity,
-    Resolution, Scene, Selector, Shape, Strength, TwistAmount, defaults,
+    ConstraintKind, ContactKind, Damping, EndAt, EndSpec, Field, FieldName, LoadKind, Mass, OptionValue,
+    Quantity, Resolution, Scene, Selector, Shape, Strength, TwistAmount, defaults,
 };
 
 const EXAMPLE: &str = include_str!("../data/interface.toml");
@@ -76,7 +76,7 @@ fn the_example_of_the_contract() {
     assert_eq!(scene.loads[0].kind, LoadKind::Force);
     assert_eq!(scene.loads[0].value[1].eval(&[0.0, 0.0, 0.0, 0.2]), -100.0);
     assert_eq!(scene.loads[0].value[1].eval(&[0.0, 0.0, 0.0, 0.6]), 0.0);
-    assert_eq!((scene.constraints[0].kind, scene.constraints[0].body), (ConstraintKind::Volume, Some(0)));
+    assert_eq!(scene.constraints[0].kind, ConstraintKind::Volume { body: 0 });
     assert!(matches!(scene.contacts[0].kind, ContactKind::Plane { normal: [0.0, 1.0, 0.0], .. }));
     assert_eq!(scene.contacts[0].stiffness, Some(1e6));
     assert_eq!(scene.output.every, 0.02);
@@ -209,6 +209,8 @@ inside = true
 [[constraint]]
 kind = "distance"
 body = "masses"
+between = [0, { body = "a", nearest = [0, 0, 1] }]
+until = 2
 [[probe]]
 body = "ball"
 at = [0, 0, 0]
@@ -263,7 +265,10 @@ replay = false
     ));
     assert!(matches!(scene.contacts[1].kind, ContactKind::Itself { body: Some(0), thickness: None }));
     assert!(matches!(scene.contacts[2].kind, ContactKind::Sphere { inside: true, .. }));
-    assert_eq!(scene.constraints[0].body, Some(2));
+    let ends =
+        [EndSpec { body: 2, at: EndAt::Vertex(0) }, EndSpec { body: 0, at: EndAt::Nearest([0.0, 0.0, 1.0]) }];
+    assert_eq!(scene.constraints[0].kind, ConstraintKind::Distance { between: ends, length: None });
+    assert_eq!(scene.constraints[0].until, Some(2.0));
     assert_eq!((scene.probes[0].body, scene.probes[0].name.as_str()), (3, "probe1"));
     assert_eq!(scene.output.fields, [FieldName::J, FieldName::Mass]);
     assert_eq!(scene.output.fields[0].name(), "J");

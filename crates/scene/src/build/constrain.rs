@@ -1,0 +1,253 @@
+//! Distances and volumes that are kept exactly.
+
+use super::{BuiltBody, select};
+use crate::document::SceneError;
+use crate::schema::{ConstraintKind, ConstraintSpec, EndAt, EndSpec, Reference, Scene};
+use lilyan_dynamics::constraints::{self, Distance, StartError};
+use lilyan_dynamics::{Constraint, Integrator, State, System, integrators};
+use lilyan_solid::{Model, ModelBuilder, Volume};
+use std::ops::Range;
+
+/// The constraints that one `[[constraint]]` stands for.
+pub struct BuiltConstraint {
+    /// Heads its columns.
+    pub name: String,
+    /// Places in the list of the model.
+    pub range: Range<usize>,
+    /// Area (m²) by which the force is divided for a pressure; absent for distances.
+    pub area: Option<f64>,
+}
+
+pub(super) fn add(
+    scene: &Scene,
+    bodies: &[BuiltBody],
+    builder: &mut ModelBuilder,
+) -> Result<Vec<BuiltConstraint>, SceneError> {
+    let start = builder.start().to_vec();
+    let mut built: Vec<BuiltConstraint> = Vec::new();
+    let mut first = 0;
+    for (k, spec) in scene.constraints.iter().enumerate() {
+        let made = make(spec, bodies, &start)?;
+        let (fallback, area) = match &spec.kind {
+            ConstraintKind::Distance { .. } => (format!("rod{k}"), None),
+            ConstraintKind::Edges { body, .. } => (format!("edges of {}", bodies[*body].name), None),
+            ConstraintKind::Volume { body } => (format!("volume of {}", bodies[*body].name), made.area),
+            ConstraintKind::Elements { body, .. } => (format!("elements of {}", bodies[*body].name), None),
+        };
+        let name = spec.name.clone().unwrap_or(fallback);
+        if built.iter().any(|b| b.name == name) {
+            return Err(spec.mark.error(format!(
+                "there are two constraints called \"{name}\"; they head columns, so give each its own `name`"
+            )));
+        }
+        let range = first..first + made.list.len();
+        first = range.end;
+        for constraint in made.list {
+            builder.constraint(constraint);
+        }
+        built.push(BuiltConstraint { name, range, area });
+    }
+    Ok(built)
+}
+
+struct Made {
+    list: Vec<Box<dyn Constraint>>,
+    area: Option<f64>,
+}
+
+fn make(spec: &ConstraintSpec, bodies: &[BuiltBody], start: &[f64]) -> Result<Made, SceneError> {
+    let until = spec.until.unwrap_or(f64::INFINITY);
+    let places = |body: &BuiltBody| -> Vec<[f64; 3]> {
+        match spec.reference {
+            Reference::Rest => body.mesh.vertices.clone(),
+            Reference::Start => {
+                let at = |v: usize| std::array::from_fn(|k| start[3 * (body.first_node + v) + k]);
+                (0..body.mesh.vertices.len()).map(at).collect()
+            }
+        }
+    };
+    let volume = |body: &BuiltBody, tets: &[[u32; 4]], name: &str| -> Result<Volume, SceneError> {
+        let places = places(body);
+        let volume: f64 = tets.iter().map(|t| signed_volume(t.map(|v| places[v as usize]))).sum();
+        if !(volume > 0.0 && volume.is_finite()) {
+            return Err(spec.mark.error(format!("the {name} is {volume:e} m³ and cannot be kept")));
+        }
+        let global: Vec<[u32; 4]> = tets.iter().map(|t| t.map(|v| v + body.first_node as u32)).collect();
+        Ok(Volume::new(name, &global, volume, until))
+    };
+    match &spec.kind {
+        ConstraintKind::Distance { between, length } => {
+            let [a, b] = [node(spec, &between[0], bodies)?, node(spec, &between[1], bodies)?];
+            let ends = [(a, &bodies[between[0].body]), (b, &bodies[between[1].body])];
+            let [x, y] = ends.map(|(v, body)| places(body)[v as usize]);
+            let apart = (0..3).map(|k| (x[k] - y[k]).powi(2)).sum::<f64>().sqrt();
+            let length = length.unwrap_or(apart);
+            let global = ends.map(|(v, body)| v + body.first_node as u32);
+            if global[0] == global[1] || length <= 0.0 {
+                return Err(spec.mark.error(format!(
+                    "`between` finds vertex {a} of body \"{}\" for both ends; give points that are further apart",
+                    ends[0].1.name
+                )));
+            }
+            let name = format!(
+                "between vertex {a} of body \"{}\" and vertex {b} of body \"{}\"",
+                ends[0].1.name, ends[1].1.name
+            );
+            let rod = Distance { name, between: global, length, until };
+            Ok(Made { list: vec![Box::new(rod)], area: None })
+        }
+        ConstraintKind::Edges { body, .. } => Err(spec.mark.error(format!(
+            "body \"{}\" has no edges of its own to keep; give `between` for single distances",
+            bodies[*body].name
+        ))),
+        ConstraintKind::Volume { body } => {
+            let body = &bodies[*body];
+            let name = format!("volume of body \"{}\"", body.name);
+            if body.mesh.tets.is_empty() {
+                return Err(spec.mark.error(format!("body \"{}\" has no tets and no volume", body.name)));
+            }
+            let volume = volume(body, &body.mesh.tets, &name)?;
+            let area = Some(volume.area());
+            Ok(Made { list: vec![Box::new(volume)], area })
+        }
+        ConstraintKind::Elements { body, selector } => {
+            let body = &bodies[*body];
+            let mask = select::tets(selector, &body.mesh, &body.surface, &spec.mark)?;
+            let mut list: Vec<Box<dyn Constraint>> = Vec::new();
+            for (e, tet) in body.mesh.tets.iter().enumerate().filter(|(e, _)| mask[*e]) {
+                let name = format!("volume of element {e} of body \"{}\"", body.name);
+                list.push(Box::new(volume(body, &[*tet], &name)?));
+            }
+            if list.is_empty() {
+                return Err(spec.mark.error("`where` selects no element; widen it"));
+            }
+            Ok(Made { list, area: None })
+        }
+    }
+}
+
+fn signed_volume(x: [[f64; 3]; 4]) -> f64 {
+    let [a, b, c] = [1, 2, 3].map(|i| -> [f64; 3] { std::array::from_fn(|k| x[i][k] - x[0][k]) });
+    let cross = [b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]];
+    (a[0] * cross[0] + a[1] * cross[1] + a[2] * cross[2]) / 6.0
+}
+
+fn node(spec: &ConstraintSpec, end: &EndSpec, bodies: &[BuiltBody]) -> Result<u32, SceneError> {
+    let body = &bodies[end.body];
+    let count = body.mesh.vertices.len();
+    match end.at {
+        EndAt::Vertex(v) if (v as usize) < count => Ok(v),
+        EndAt::Vertex(v) => Err(spec.mark.error(format!(
+            "body \"{}\" has no vertex {v}; they go from 0 to {}",
+            body.name,
+            count.saturating_sub(1)
+        ))),
+        EndAt::Nearest(point) => {
+            let distance = |x: &[f64; 3]| (0..3).map(|k| (x[k] - point[k]).powi(2)).sum::<f64>();
+            let places = body.mesh.vertices.iter().map(distance).enumerate();
+            let nearest = places.min_by(|a, b| a.1.total_cmp(&b.1));
+            nearest.map(|(v, _)| v as u32).ok_or_else(|| spec.mark.error("the body has no vertices"))
+        }
+    }
+}
+
+/// Refuses an integrator that cannot keep constraints, and constraints that cannot be kept; puts the velocities at the
+/// start right, and says so.
+pub(super) fn start(
+    scene: &Scene,
+    built: &[BuiltConstraint],
+    integrator: &dyn Integrator,
+    model: &Model,
+    state: &mut State,
+    notes: &mut Vec<String>,
+) -> Result<(), SceneError> {
+    if built.is_empty() {
+        return Ok(());
+    }
+    if integrator.holding().is_none() {
+        let can = |e: &&integrators::Entry| e.create(&[]).is_ok_and(|i| i.holding().is_some());
+        let able: Vec<&str> = integrators::CATALOGUE.iter().filter(can).map(|e| e.name).collect();
+        return Err(scene.integrator.mark.error(format!(
+            "\"{}\" cannot keep constraints; use one of {}",
+            scene.integrator.name,
+            able.join(", ")
+        )));
+    }
+    let changed = constraints::start(model, state).map_err(|e| refusal(scene, built, model, state, &e))?;
+    let speed = state.v.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    if changed > 1e-9 * speed.max(1e-9) {
+        notes.push(format!(
+            "initial velocities were changed by up to {changed:.3e} m/s so that they agree with the constraints"
+        ));
+    }
+    Ok(())
+}
+
+fn refusal(
+    scene: &Scene,
+    built: &[BuiltConstraint],
+    model: &Model,
+    state: &State,
+    error: &StartError,
+) -> SceneError {
+    let spec = |i: usize| {
+        let k = built.iter().position(|b| b.range.contains(&i)).unwrap_or(0);
+        &scene.constraints[k]
+    };
+    let name = |i: usize| model.constraints()[i].name().to_string();
+    let elements = |i: usize| matches!(spec(i).kind, ConstraintKind::Elements { .. });
+    let locking = "linear tets lock when each keeps its volume, since a mesh has more tets than vertices to move; \
+                   leave out `each` to keep the volume of the whole body, or select fewer elements with `where`";
+    match error {
+        StartError::Violated { which, excess } => {
+            let c = &model.constraints()[*which];
+            let is = match spec(*which).kind {
+                ConstraintKind::Distance { .. } | ConstraintKind::Edges { .. } => {
+                    // g = (l² − s²)/2l
+                    let (l, g) = (c.scale(), c.value(&state.q));
+                    format!("length = {}, or ", (l * l - 2.0 * l * g).max(0.0).sqrt())
+                }
+                _ => String::new(),
+            };
+            spec(*which).mark.error(format!(
+                "the {} is off by {:.3} % at the start; write {is}reference = \"start\" to keep what it starts with",
+                distance_or(&name(*which)),
+                100.0 * excess
+            ))
+        }
+        StartError::Held { which } => spec(*which).mark.error(format!(
+            "the {} concerns pinned vertices only, which stay where they are without it; leave it out",
+            distance_or(&name(*which))
+        )),
+        StartError::TooMany { constraints, free } => {
+            let many = built.iter().max_by_key(|b| b.range.len()).map_or(0, |b| b.range.start);
+            let remedy = if elements(many) { locking } else { "leave some out, or pin less" };
+            spec(many).mark.error(format!(
+                "{constraints} constraints hold only {free} unknowns that are free to move: {remedy}"
+            ))
+        }
+        StartError::Redundant { which } => {
+            let (first, on) = &which[0];
+            let others: Vec<String> = on.iter().take(4).map(|&j| distance_or(&name(j))).collect();
+            let more = if on.len() > 4 { format!(" and {} others", on.len() - 4) } else { String::new() };
+            let from = match others.is_empty() {
+                true => String::new(),
+                false => format!(" from the {}{more}", others.join(", the ")),
+            };
+            let again = match which.len() {
+                1 => String::new(),
+                n => format!("; {} more are redundant too", n - 1),
+            };
+            let remedy = if elements(*first) { locking } else { "leave it out" };
+            spec(*first).mark.error(format!(
+                "the {} follows{from}{again}, so that the forces would not be unique: {remedy}",
+                distance_or(&name(*first))
+            ))
+        }
+    }
+}
+
+/// Names of rods begin with "between"; those of volumes say what they are.
+fn distance_or(name: &str) -> String {
+    if name.starts_with("between") { format!("distance {name}") } else { name.to_string() }
+}
