@@ -223,8 +223,6 @@ fn what_cannot_be_built_is_refused_with_place_and_remedy() {
             &["constraint=[{ kind = \"distance\", between = [0, 45] }]"],
             &["no vertex 45; they go from 0 to 44"],
         ),
-        (&["constraint=[{ kind = \"distance\" }]"], &["constraint[0]", "between = [[0, 0, 0], [1, 0, 0]]"]),
-        (&["constraint=[{ kind = \"volume\", each = \"edge\" }]"], &["constraint[0].each: \"edge\""]),
         (&["probe=[{ body = \"bar\", at = [5, 0, 0] }]"], &["probe[0]", "3.000 m outside of body \"bar\""]),
     ];
     for (overrides, parts) in cases {

@@ -138,6 +138,9 @@ fn cases() -> Vec<(String, usize, Vec<&'static str>)> {
         (with("[[load]]\nforce = [0, 0, 0]"), 9, vec!["load[0]: the key \"where\" is missing"]),
         // Constraints, contacts.
         (with("[[constraint]]\nkind = \"volum\""), 10, vec!["constraint[0].kind: \"volum\"", "did you mean \"volume\"?"]),
+        (with("[[constraint]]\nkind = \"distance\""), 9, vec!["constraint[0]", "between = [[0, 0, 0], [1, 0, 0]]"]),
+        (with("[[constraint]]\nkind = \"distance\"\nbetween = [1]"), 11, vec!["constraint[0].between: expected 2 ends"]),
+        (with("[[constraint]]\nkind = \"volume\"\neach = \"edge\""), 11, vec!["constraint[0].each: \"edge\""]),
         (with("[[constraint]]\nkind = \"volume\"\nbody = \"baz\""), 11, vec!["constraint[0].body: there is no body \"baz\""]),
         (with("[[contact]]\npoint = [0, 0, 0]"), 9, vec!["contact[0]: the key \"kind\" is missing"]),
         (with("[[contact]]\nkind = \"plan\""), 10, vec!["did you mean \"plane\"?", "plane, sphere, bodies, self"]),
