@@ -1,6 +1,7 @@
 //! The run loop's inner part: one nominal step at a time, halved where it fails, with the energy
 //! that came in and went out kept in a ledger.
 
+use crate::integrators;
 use crate::{EnergyParts, Integrating, Integrator, State, StepError, System};
 use lilyan_solve::newton::dot;
 
@@ -98,11 +99,7 @@ impl<S: System> Simulation<S> {
     /// One nominal step. Where the integrator fails, the step is cut in two, and again, up to
     /// `max_halvings` times; on failure everything is as it was before.
     pub fn advance(&mut self) -> Result<StepRecord, StepError> {
-        if let Some(reason) = self.integrator.refuses(&self.system) {
-            return Err(StepError::Refused { reason });
-        }
-        if !self.system.constraints().is_empty() && self.integrator.holding().is_none() {
-            let reason = "this integrator cannot keep constraints; use \"variational\", say".to_string();
+        if let Some(reason) = integrators::refusal(self.integrator.as_ref(), &self.system) {
             return Err(StepError::Refused { reason });
         }
         let mut record = StepRecord::default();

@@ -23,7 +23,7 @@ pub trait Integrator: Send {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError>;
     /// What this method promises with its current options.
     fn claims(&self) -> Claims;
-    /// Why this method cannot step that system, and the remedy; `None` where it can.
+    /// Why this method cannot step that system, beside what [`refusal`] says of all; `None` where it can.
     fn refuses(&self, _system: &dyn System) -> Option<String> {
         None
     }
@@ -129,6 +129,19 @@ pub static CATALOGUE: &[Entry] = &[
 /// The entry of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     CATALOGUE.iter().find(|e| e.name == name)
+}
+
+/// Why an integrator cannot step a system, and the remedy; `None` where it can.
+pub fn refusal(integrator: &dyn Integrator, system: &dyn System) -> Option<String> {
+    let loose = || {
+        if system.constraints().is_empty() || integrator.holding().is_some() {
+            return None;
+        }
+        let can = |e: &&Entry| e.create(&[]).is_ok_and(|i| i.holding().is_some());
+        let able: Vec<&str> = CATALOGUE.iter().filter(can).map(|e| e.name).collect();
+        Some(format!("it cannot keep constraints; use one of {}", able.join(", ")))
+    };
+    integrator.refuses(system).or_else(loose)
 }
 
 /// Options of every method that solves equations.

@@ -4,7 +4,7 @@ use super::{BuiltBody, select};
 use crate::document::SceneError;
 use crate::schema::{ConstraintKind, ConstraintSpec, EndAt, EndSpec, Reference, Scene};
 use lilyan_dynamics::constraints::{self, Distance, StartError};
-use lilyan_dynamics::{Constraint, Integrator, State, System, integrators};
+use lilyan_dynamics::{Constraint, State, System};
 use lilyan_solid::{Model, ModelBuilder, Volume};
 use std::ops::Range;
 
@@ -151,27 +151,16 @@ fn node(spec: &ConstraintSpec, end: &EndSpec, bodies: &[BuiltBody]) -> Result<u3
     }
 }
 
-/// Refuses an integrator that cannot keep constraints, and constraints that cannot be kept; puts the velocities at the
-/// start right, and says so.
+/// Refuses constraints that cannot be kept; puts the velocities at the start right, and says so.
 pub(super) fn start(
     scene: &Scene,
     built: &[BuiltConstraint],
-    integrator: &dyn Integrator,
     model: &Model,
     state: &mut State,
     notes: &mut Vec<String>,
 ) -> Result<(), SceneError> {
     if built.is_empty() {
         return Ok(());
-    }
-    if integrator.holding().is_none() {
-        let can = |e: &&integrators::Entry| e.create(&[]).is_ok_and(|i| i.holding().is_some());
-        let able: Vec<&str> = integrators::CATALOGUE.iter().filter(can).map(|e| e.name).collect();
-        return Err(scene.integrator.mark.error(format!(
-            "\"{}\" cannot keep constraints; use one of {}",
-            scene.integrator.name,
-            able.join(", ")
-        )));
     }
     let changed = constraints::start(model, state).map_err(|e| refusal(scene, built, model, state, &e))?;
     let speed = state.v.iter().fold(0.0, |m: f64, v| m.max(v.abs()));

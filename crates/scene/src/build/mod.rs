@@ -132,7 +132,7 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
     let probes = probes(scene, &bodies)?;
     let start = builder.start().to_vec();
     let model = builder.build();
-    if let Some(reason) = integrator.refuses(&model) {
+    if let Some(reason) = integrators::refusal(integrator.as_ref(), &model) {
         return Err(scene
             .integrator
             .mark
@@ -140,7 +140,7 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
     }
     let mut state = State::new(&model, start, velocity);
     sound::state(scene, &bodies, &model, &state)?;
-    constrain::start(scene, &constraints, integrator.as_ref(), &model, &mut state, &mut notes)?;
+    constrain::start(scene, &constraints, &model, &mut state, &mut notes)?;
     Ok(Built {
         conserved: conserved(scene, &bodies),
         simulation: Simulation::new(model, integrator, state, scene.time.step),

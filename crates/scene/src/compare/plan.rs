@@ -69,7 +69,8 @@ pub fn methods(scene: &Scene, built: &Built) -> (Vec<Method>, Vec<String>) {
         if own.as_ref().is_some_and(|o| o.name == method.name) {
             continue;
         }
-        let refused = method.create().ok().and_then(|i| i.refuses(&built.simulation.system));
+        let refused =
+            method.create().ok().and_then(|i| integrators::refusal(i.as_ref(), &built.simulation.system));
         match limit(&method) {
             _ if refused.is_some() => {
                 left_out.push(format!("{method} is left out: {}", refused.unwrap_or_default()));
