@@ -9,6 +9,7 @@ pub mod constraints;
 pub mod corotated;
 pub mod implicit;
 pub mod integrators;
+mod linearised;
 mod mass;
 pub mod options;
 mod simulation;

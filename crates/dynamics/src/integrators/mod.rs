@@ -10,6 +10,7 @@ use crate::{Integrating, State, StepError, System};
 mod backward_euler;
 mod corotational_reversible;
 mod energy_momentum;
+mod ere;
 mod explicit_euler;
 mod rk4;
 mod semi_implicit;
@@ -124,6 +125,7 @@ pub static CATALOGUE: &[Entry] = &[
     rk4::ENTRY,
     explicit_euler::ENTRY,
     corotational_reversible::ENTRY,
+    ere::ENTRY,
 ];
 
 /// The entry of that name.

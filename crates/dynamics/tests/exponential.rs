@@ -1,0 +1,267 @@
+//! What exponential methods promise beyond the catalogue: exact for linear systems of every kind, second order also
+//! where something outside moves, momentum exact at any tolerance.
+
+use lilyan_dynamics::integrators::find;
+use lilyan_dynamics::systems::{Particles, Spring};
+use lilyan_dynamics::{Curvature, Integrator, Mass, State, System, Value};
+use lilyan_solve::{BlockMatrix, BlockPattern};
+use std::sync::Arc;
+
+/// M q̈ = f − K q − D q̇.
+struct Linear {
+    mass: Mass,
+    k: BlockMatrix,
+    d: Option<BlockMatrix>,
+    force: Vec<f64>,
+    held: Vec<usize>,
+}
+
+impl System for Linear {
+    fn dofs(&self) -> usize {
+        self.force.len()
+    }
+    fn pattern(&self) -> &Arc<BlockPattern> {
+        self.k.pattern()
+    }
+    fn mass(&self) -> &Mass {
+        &self.mass
+    }
+    fn length(&self) -> f64 {
+        1.0
+    }
+    fn energy(&self, _t: f64, q: &[f64]) -> f64 {
+        0.5 * self.k.quadratic_form(q) - q.iter().zip(&self.force).map(|(q, f)| q * f).sum::<f64>()
+    }
+    fn gradient(&self, _t: f64, q: &[f64], g: &mut [f64]) {
+        self.k.mul_vec(q, g);
+        for (g, f) in g.iter_mut().zip(&self.force) {
+            *g -= f;
+        }
+    }
+    fn hessian(&self, _t: f64, _q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        h.add_scaled(1.0, &self.k);
+        if curvature == Curvature::Projected {
+            // Not the projection, but positive: enough to build spaces with.
+            h.add_diagonal(&vec![100.0; self.dofs()]);
+        }
+    }
+    fn has_forces(&self) -> bool {
+        self.d.is_some()
+    }
+    fn forces(&self, _t: f64, _q: &[f64], v: &[f64], f: &mut [f64]) {
+        if let Some(d) = &self.d {
+            let mut product = vec![0.0; v.len()];
+            d.mul_vec(v, &mut product);
+            for (f, p) in f.iter_mut().zip(&product) {
+                *f -= p;
+            }
+        }
+    }
+    fn damping(&self, _t: f64, _q: &[f64], out: &mut BlockMatrix) {
+        if let Some(d) = &self.d {
+            out.add_scaled(1.0, d);
+        }
+    }
+    fn held(&self, _t: f64, mask: &mut [bool]) {
+        mask.fill(false);
+        for &i in &self.held {
+            mask[i] = true;
+        }
+    }
+    fn place_held(&self, _t: f64, q: &mut [f64], v: &mut [f64]) {
+        for &i in &self.held {
+            (q[i], v[i]) = (0.3, 0.0);
+        }
+    }
+}
+
+/// Numbers in [−1, 1) that are the same in every run.
+fn numbers(seed: u64) -> impl FnMut() -> f64 {
+    let mut x = seed;
+    move || {
+        x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
+
+fn pattern(nodes: u32) -> Arc<BlockPattern> {
+    let links: Vec<[u32; 2]> = (0..nodes).flat_map(|i| (0..i).map(move |j| [j, i])).collect();
+    Arc::new(BlockPattern::from_cliques(nodes as usize, links.iter().map(|l| l.as_slice())))
+}
+
+/// Σ ± g gᵀ for random g: positive semidefinite, or not.
+fn random_matrix(nodes: u32, terms: usize, negative: usize, size: f64, seed: u64) -> BlockMatrix {
+    let mut next = numbers(seed);
+    let mut a = BlockMatrix::zeros(pattern(nodes));
+    for term in 0..terms {
+        let g: Vec<f64> = (0..3 * nodes as usize).map(|_| next()).collect();
+        let sign = if term < negative { -size } else { size };
+        for i in 0..nodes as usize {
+            for j in 0..=i {
+                let block = std::array::from_fn(|k| sign * g[3 * i + k / 3] * g[3 * j + k % 3]);
+                a.add_block(i, j, &block);
+            }
+        }
+    }
+    a
+}
+
+fn make(name: &str, options: &[(&str, Value)]) -> Box<dyn Integrator> {
+    let given: Vec<(String, Value)> = options.iter().map(|(k, v)| (k.to_string(), v.clone())).collect();
+    find(name).unwrap().create(&given).unwrap()
+}
+
+fn ere(method: &str, tolerance: f64) -> Box<dyn Integrator> {
+    make("ere", &[("method", Value::Word(method.into())), ("tolerance", Value::Number(tolerance))])
+}
+
+fn run(system: &dyn System, integrator: &mut dyn Integrator, state: &State, h: f64, n: usize) -> State {
+    let mut state = state.clone();
+    for _ in 0..n {
+        integrator.step(system, &mut state, h).unwrap();
+    }
+    state
+}
+
+fn distance(a: &State, b: &State) -> f64 {
+    let both = a.q.iter().chain(&a.v).zip(b.q.iter().chain(&b.v));
+    both.map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt()
+}
+
+/// Lumped and consistent mass; no, Rayleigh and other damping; definite and indefinite K; free and held: one long step
+/// is a thousand short ones of Runge and Kutta.
+#[test]
+fn linear_systems_are_exact() {
+    let nodes = 5;
+    let mut next = numbers(7);
+    for (case, negative) in [0, 0, 3, 3].into_iter().enumerate() {
+        for damping in ["none", "rayleigh", "other"] {
+            let k = random_matrix(nodes, 12, negative, 4.0, 11 + case as u64);
+            let mut m = random_matrix(nodes, 15, 0, 0.1, 5);
+            m.add_diagonal(&[1.0; 15]);
+            let consistent = case % 2 == 1;
+            let lumped: Vec<f64> = m.diagonal();
+            let d = match damping {
+                "rayleigh" => {
+                    let mut d = k.clone();
+                    d.scale(0.02);
+                    if consistent {
+                        d.add_scaled(0.3, &m)
+                    } else {
+                        d.add_diagonal(&lumped.iter().map(|m| 0.3 * m).collect::<Vec<_>>())
+                    }
+                    Some(d)
+                }
+                "other" => Some(random_matrix(nodes, 6, 0, 0.3, 3)),
+                _ => None,
+            };
+            let mass = if consistent { Mass::consistent(m) } else { Mass::Lumped(lumped) };
+            let force = (0..15).map(|_| next()).collect();
+            let held = if case == 0 { vec![] } else { vec![2, 3, 9] };
+            let system = Linear { mass, k, d, force, held };
+            let q = (0..15).map(|_| next()).collect();
+            let v = (0..15).map(|_| 3.0 * next()).collect();
+            let state = State::new(&system, q, v);
+            let h = 0.5;
+            let reference = run(&system, make("rk4", &[]).as_mut(), &state, h / 1000.0, 1000);
+            for method in ["auto", "lanczos", "shift-invert", "general"] {
+                let end = run(&system, ere(method, 1e-12).as_mut(), &state, h, 1);
+                let error = distance(&end, &reference) / distance(&state, &reference);
+                assert!(error < 1e-10, "case {case}, damping {damping}, {method}: {error:e}");
+            }
+        }
+    }
+}
+
+/// Springs with a held particle that is shaken, and a load that comes and goes.
+struct Shaken(Particles);
+
+impl System for Shaken {
+    fn dofs(&self) -> usize {
+        self.0.dofs()
+    }
+    fn pattern(&self) -> &Arc<BlockPattern> {
+        self.0.pattern()
+    }
+    fn mass(&self) -> &Mass {
+        self.0.mass()
+    }
+    fn length(&self) -> f64 {
+        1.0
+    }
+    fn energy(&self, t: f64, q: &[f64]) -> f64 {
+        self.0.energy(t, q) - 5.0 * (3.0 * t).sin() * q[10]
+    }
+    fn gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
+        self.0.gradient(t, q, g);
+        g[10] -= 5.0 * (3.0 * t).sin();
+    }
+    fn hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        self.0.hessian(t, q, curvature, h);
+    }
+    fn has_forces(&self) -> bool {
+        self.0.has_forces()
+    }
+    fn forces(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+        self.0.forces(t, q, v, f);
+    }
+    fn damping(&self, t: f64, q: &[f64], d: &mut BlockMatrix) {
+        self.0.damping(t, q, d);
+    }
+    fn held(&self, _t: f64, mask: &mut [bool]) {
+        mask.fill(false);
+        mask[..3].fill(true);
+    }
+    fn place_held(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
+        (q[0], q[1], q[2]) = (0.1 * (4.0 * t).sin(), 0.1 * (2.0 * t).sin(), 0.0);
+        (v[0], v[1], v[2]) = (0.4 * (4.0 * t).cos(), 0.2 * (2.0 * t).cos(), 0.0);
+    }
+    fn held_moves(&self) -> bool {
+        true
+    }
+}
+
+fn springs(damping: f64) -> Particles {
+    let ends = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
+    let spring = |(k, &ends): (usize, &[u32; 2])| Spring {
+        ends,
+        stiffness: 40.0 + 7.0 * k as f64,
+        length: 1.0,
+        damping,
+    };
+    Particles::new(&[1.0, 1.5, 0.8, 1.2], ends.iter().enumerate().map(spring).collect(), 1.0)
+}
+
+fn start(system: &dyn System) -> State {
+    let q = vec![0.0, 0.1, 0.0, 1.1, 0.0, 0.05, 0.4, 0.95, 0.0, 0.55, 0.3, 0.9];
+    let v = vec![0.3, 0.2, -0.5, -0.1, 0.6, 0.1, 0.5, -0.4, 0.2, -0.6, -0.2, 0.1];
+    State::new(system, q, v)
+}
+
+#[test]
+fn second_order_where_held_unknowns_and_loads_move() {
+    for damping in [0.0, 0.6] {
+        let system = Shaken(springs(damping));
+        let state = start(&system);
+        for method in ["lanczos", "shift-invert", "general"] {
+            let end = |n: usize| run(&system, ere(method, 1e-13).as_mut(), &state, 0.8 / n as f64, n);
+            let ends: Vec<State> = (0..3).map(|k| end(640 << k)).collect();
+            let order = (distance(&ends[0], &ends[1]) / distance(&ends[1], &ends[2])).log2();
+            assert!((order - 2.0).abs() < 0.03, "{method}, damping {damping}: order {order}");
+        }
+    }
+}
+
+/// However coarse the exponential, the momentum of what nothing holds is exact.
+#[test]
+fn momentum_does_not_depend_on_the_tolerance() {
+    let system = springs(0.0);
+    let state = start(&system);
+    let end = run(&system, ere("lanczos", 0.1).as_mut(), &state, 0.02, 1000);
+    let exact = run(&system, ere("lanczos", 1e-13).as_mut(), &state, 0.02, 1000);
+    assert!(distance(&end, &exact) > 1e-6, "the tolerance has no effect");
+    let ((p0, _), (p1, _)) = (state.momenta([0.0; 3]), end.momenta([0.0; 3]));
+    for k in 0..3 {
+        assert!((p0[k] - p1[k]).abs() < 1e-12, "{p0:?} {p1:?}");
+    }
+}
