@@ -2,8 +2,9 @@
 //!
 //!   M δq̈ = M a − K δq − D δq̇,   a = M⁻¹(−∇W + f),   K = ∇²W,   D = −∂f/∂v
 //!
-//! What depends on time (loads, held unknowns that move) is taken in the middle of the step, and forces without
-//! potential at q + ½hv, which stands for ∂f/∂q: a step that is exact for this system is second order.
+//! What depends on time (loads, held unknowns that move) is taken in the middle of the step ([`When::Middle`]), and
+//! forces without potential at q + ½hv, which stands for ∂f/∂q: a step that is exact for this system is second order.
+//! Methods that are implicit in part take it at the end ([`When::End`]), where their stiff part is in equilibrium.
 
 use crate::step::{Ends, first_not_finite};
 use crate::{State, StepError, System};
@@ -11,6 +12,15 @@ use lilyan_solve::BlockMatrix;
 use lilyan_solve::flow::{Damping, Linear};
 use lilyan_solve::newton::{Curvature, dot, max_norm};
 use lilyan_solve::phi::Propagator;
+
+/// At which time of the step the outside is seen; see the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// In the middle.
+    Middle,
+    /// At the end.
+    End,
+}
 
 /// See the module.
 pub struct Linearised<'a> {
@@ -32,9 +42,18 @@ pub struct Linearised<'a> {
 
 impl<'a> Linearised<'a> {
     /// About `state` for a step of `h` whose ends are known.
-    pub fn new(system: &'a dyn System, state: &State, ends: &'a Ends, h: f64) -> Result<Self, StepError> {
+    pub fn new(
+        system: &'a dyn System,
+        state: &State,
+        ends: &'a Ends,
+        h: f64,
+        when: When,
+    ) -> Result<Self, StepError> {
         let n = state.q.len();
-        let time = state.t + 0.5 * h;
+        let (time, flight) = match when {
+            When::Middle => (state.t + 0.5 * h, 0.5 * h),
+            When::End => (state.t + h, 0.0),
+        };
         let (mut q, mut v) = (state.q.clone(), state.v.clone());
         let mut acceleration = vec![0.0; n];
         if ends.any() {
@@ -57,7 +76,7 @@ impl<'a> Linearised<'a> {
         let mut kind = Damping::Rayleigh { alpha: 0.0, beta: 0.0 };
         if system.has_forces() {
             let mut ahead: Vec<f64> =
-                (0..n).map(|i| q[i] + if ends.mask[i] { 0.0 } else { 0.5 * h * v[i] }).collect();
+                (0..n).map(|i| q[i] + if ends.mask[i] { 0.0 } else { flight * v[i] }).collect();
             // Half a step of flight may lead where no force is defined; then the second order is lost, not the step.
             if !system.energy(time, &ahead).is_finite() {
                 ahead.clone_from(&q);
@@ -83,9 +102,27 @@ impl<'a> Linearised<'a> {
         Ok(Self { system, held: &ends.mask, q, time, stiffness, damping, kind, velocity: v, acceleration })
     }
 
+    /// Takes the given translations out of a vector.
+    pub fn without(&self, translations: &[Translation], x: &mut [f64]) {
+        if translations.is_empty() {
+            return;
+        }
+        let mut weighed = vec![0.0; x.len()];
+        self.system.mass().mul(x, &mut weighed);
+        for t in translations {
+            let mean = (t.axis..x.len()).step_by(3).map(|i| weighed[i]).sum::<f64>() / t.mass;
+            (t.axis..x.len()).step_by(3).for_each(|i| x[i] -= mean);
+        }
+    }
+
     /// What D is, found by looking at it: every model of damping is then served without being known here.
     pub fn kind(&self) -> Damping {
         self.kind
+    }
+
+    /// K, held unknowns decoupled.
+    pub fn stiffness_matrix(&self) -> &BlockMatrix {
+        &self.stiffness
     }
 
     /// Writes M + τD + τ²K; K as it is, or projected.
@@ -159,6 +196,33 @@ impl<'a> Linearised<'a> {
         }
         found
     }
+}
+
+/// Moves the state by what the linearised system did, if that is feasible.
+pub fn finish(
+    system: &dyn System,
+    state: &mut State,
+    ends: &mut Ends,
+    h: f64,
+    dq: Vec<f64>,
+    mut dv: Vec<f64>,
+) -> Result<(), StepError> {
+    let mut q1: Vec<f64> = state.q.iter().zip(&dq).map(|(q, d)| q + d).collect();
+    for i in (0..q1.len()).filter(|&i| ends.mask[i]) {
+        q1[i] = ends.q[i];
+        dv[i] = ends.v[i] - state.v[i];
+    }
+    if let Some(dof) = first_not_finite(&[&q1, &dv]) {
+        return Err(StepError::NotFinite { t: state.t, h, dof });
+    }
+    if !system.energy(state.t + h, &q1).is_finite() {
+        return Err(StepError::Infeasible { t: state.t, h });
+    }
+    // p₀ + Mδv, not M(v₀ + δv): what is conserved is then conserved to rounding.
+    let mut p1 = vec![0.0; q1.len()];
+    system.mass().mul(&dv, &mut p1);
+    p1.iter_mut().zip(&state.p).for_each(|(p1, p)| *p1 += p);
+    ends.finish(system, state, h, &mut q1, &mut p1)
 }
 
 /// A translation of the whole along an axis, over a step.

@@ -35,6 +35,17 @@ pub enum Kind {
         /// When absent.
         default: f64,
     },
+    /// A number in a closed interval, or a word instead; the number is the default.
+    NumberOr {
+        /// Smallest.
+        min: f64,
+        /// Largest.
+        max: f64,
+        /// When absent.
+        default: f64,
+        /// The word.
+        word: &'static str,
+    },
     /// Yes or no, and its default.
     Flag {
         /// When absent.
@@ -69,7 +80,7 @@ impl Options {
             .iter()
             .map(|s| {
                 let default = match s.kind {
-                    Kind::Number { default, .. } => Value::Number(default),
+                    Kind::Number { default, .. } | Kind::NumberOr { default, .. } => Value::Number(default),
                     Kind::Flag { default } => Value::Flag(default),
                     Kind::Word { choices } => Value::Word(choices[0].to_string()),
                 };
@@ -82,7 +93,10 @@ impl Options {
                 return Err(format!("unknown option \"{name}\"; known: {}", known.join(", ")));
             };
             let fits = match (spec.kind, value) {
-                (Kind::Number { min, max, .. }, Value::Number(x)) => min <= *x && *x <= max,
+                (Kind::Number { min, max, .. } | Kind::NumberOr { min, max, .. }, Value::Number(x)) => {
+                    min <= *x && *x <= max
+                }
+                (Kind::NumberOr { word, .. }, Value::Word(w)) => word == w,
                 (Kind::Flag { .. }, Value::Flag(_)) => true,
                 (Kind::Word { choices }, Value::Word(w)) => choices.contains(&w.as_str()),
                 _ => false,
@@ -90,6 +104,9 @@ impl Options {
             if !fits {
                 let wanted = match spec.kind {
                     Kind::Number { min, max, .. } => format!("a number from {min} to {max}"),
+                    Kind::NumberOr { min, max, word, .. } => {
+                        format!("a number from {min} to {max} or \"{word}\"")
+                    }
                     Kind::Flag { .. } => "true or false".to_string(),
                     Kind::Word { choices } => format!("one of \"{}\"", choices.join("\", \"")),
                 };
@@ -105,6 +122,15 @@ impl Options {
         match self.0.get(name) {
             Some(Value::Number(x)) => *x,
             other => unreachable!("option {name} is declared a number, found {other:?}"),
+        }
+    }
+
+    /// A declared number, or `None` where its word is given instead.
+    pub fn number_or_word(&self, name: &str) -> Option<f64> {
+        match self.0.get(name) {
+            Some(Value::Number(x)) => Some(*x),
+            Some(Value::Word(_)) => None,
+            other => unreachable!("option {name} is declared a number or a word, found {other:?}"),
         }
     }
 

@@ -265,3 +265,203 @@ fn momentum_does_not_depend_on_the_tolerance() {
         assert!((p0[k] - p1[k]).abs() < 1e-12, "{p0:?} {p1:?}");
     }
 }
+
+fn siere(modes: Value) -> Box<dyn Integrator> {
+    make("siere", &[("modes", modes)])
+}
+
+/// Dense matrices, row by row.
+type Dense = Vec<Vec<f64>>;
+
+fn times(a: &Dense, b: &Dense) -> Dense {
+    let entry = |row: &Vec<f64>, j: usize| row.iter().zip(b).map(|(x, b)| x * b[j]).sum();
+    a.iter().map(|row| (0..b[0].len()).map(|j| entry(row, j)).collect()).collect()
+}
+
+/// A⁻¹B by Gauss's elimination with pivots.
+fn solve(mut a: Dense, mut b: Dense) -> Dense {
+    let n = a.len();
+    for k in 0..n {
+        let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
+        a.swap(k, pivot);
+        b.swap(k, pivot);
+        for i in (0..n).filter(|&i| i != k) {
+            let factor = a[i][k] / a[k][k];
+            for j in 0..n {
+                a[i][j] -= factor * a[k][j];
+            }
+            for j in 0..b[0].len() {
+                b[i][j] -= factor * b[k][j];
+            }
+        }
+    }
+    for i in 0..n {
+        let pivot = a[i][i];
+        b[i].iter_mut().for_each(|x| *x /= pivot);
+    }
+    b
+}
+
+/// φ₁(A)b by its series; A must be of moderate size.
+fn phi1(a: &Dense, b: &Dense) -> Dense {
+    let (mut sum, mut term) = (b.clone(), b.clone());
+    for k in 2..80 {
+        term = times(a, &term);
+        for (s, t) in sum.iter_mut().flatten().zip(term.iter_mut().flatten()) {
+            *t /= k as f64;
+            *s += *t;
+        }
+    }
+    sum
+}
+
+/// The thesis' formula with its full 2n system, for Rayleigh damping, indefinite K, and every number of modes.
+#[test]
+fn siere_is_the_full_solve() {
+    let (nodes, n, h) = (4, 12, 0.3);
+    for negative in [0, 2] {
+        let k = random_matrix(nodes, 12, negative, 3.0, 21);
+        let masses: Vec<f64> = (0..n).map(|i| 1.0 + 0.1 * i as f64).collect();
+        let mut d = k.clone();
+        d.scale(0.02);
+        if negative > 0 {
+            d = BlockMatrix::zeros(k.pattern().clone());
+        }
+        d.add_diagonal(&masses.iter().map(|m| 0.4 * m).collect::<Vec<_>>());
+        let mut m = BlockMatrix::zeros(k.pattern().clone());
+        m.add_diagonal(&masses);
+        let all = lilyan_solve::lowest_modes(&k, &m, &vec![false; n], n, 1e-13).unwrap();
+        assert!((all.values[0] < 0.0) == (negative > 0));
+        let mut next = numbers(5);
+        let force = (0..n).map(|_| next()).collect();
+        let system = Linear { mass: Mass::Lumped(masses.clone()), k, d: Some(d), force, held: vec![] };
+        let q = (0..n).map(|_| next()).collect();
+        let v = (0..n).map(|_| next()).collect();
+        let state = State::new(&system, q, v);
+        let mut acceleration = vec![0.0; n];
+        system.gradient(0.0, &state.q, &mut acceleration);
+        acceleration.iter_mut().for_each(|g| *g = -*g);
+        system.forces(0.0, &state.q, &state.v, &mut acceleration);
+        let (k, d) = (system.k.to_dense(), system.d.as_ref().unwrap().to_dense());
+        for s in [0, 1, 5, 12] {
+            let projection = |i: usize, j: usize| -> f64 {
+                all.vectors[..s].iter().map(|u| u[i] * u[j] * masses[j]).sum()
+            };
+            let double = |f: &dyn Fn(usize, usize) -> f64| -> Dense {
+                (0..2 * n).map(|i| (0..2 * n).map(|j| f(i, j)).collect()).collect()
+            };
+            let jacobian = double(&|i, j| match (i < n, j < n) {
+                (true, true) => 0.0,
+                (true, false) => f64::from(u8::from(i + n == j)),
+                (false, true) => -k[i - n][j] / masses[i - n],
+                (false, false) => -d[i - n][j - n] / masses[i - n],
+            });
+            let project = double(&|i, j| if (i < n) == (j < n) { projection(i % n, j % n) } else { 0.0 });
+            let modal = times(&project, &jacobian);
+            let rate: Dense = (0..2 * n)
+                .map(|i| vec![if i < n { state.v[i] } else { acceleration[i - n] / masses[i - n] }])
+                .collect();
+            let g = times(&project, &rate);
+            let scaled: Dense = modal.iter().map(|row| row.iter().map(|x| h * x).collect()).collect();
+            let exact = phi1(&scaled, &g);
+            let right: Dense =
+                (0..2 * n).map(|i| vec![h * (rate[i][0] - g[i][0]) + h * exact[i][0]]).collect();
+            let left = double(&|i, j| f64::from(u8::from(i == j)) - h * (jacobian[i][j] - modal[i][j]));
+            let change = solve(left, right);
+
+            let end = run(&system, siere(Value::Number(s as f64)).as_mut(), &state, h, 1);
+            for i in 0..n {
+                let (dq, dv) = (end.q[i] - state.q[i], end.v[i] - state.v[i]);
+                let error = (dq - change[i][0]).abs().max((dv - change[i + n][0]).abs());
+                assert!(error < 1e-12, "{negative} negative, s = {s}, dof {i}: {error:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn siere_without_modes_is_semi_implicit() {
+    for damping in [0.0, 0.6] {
+        let system = Shaken(springs(damping));
+        let state = start(&system);
+        let one = run(&system, siere(Value::Number(0.0)).as_mut(), &state, 0.002, 100);
+        let other = run(&system, make("semi-implicit", &[]).as_mut(), &state, 0.002, 100);
+        // They take held particles at different times of the step.
+        assert!(distance(&one, &other) < 1e-3 * distance(&one, &state), "{:e}", distance(&one, &other));
+        let system = springs(damping);
+        let state = start(&system);
+        let one = run(&system, siere(Value::Number(0.0)).as_mut(), &state, 0.02, 100);
+        let other = run(&system, make("semi-implicit", &[]).as_mut(), &state, 0.02, 100);
+        assert!(distance(&one, &other) < 1e-10, "{:e}", distance(&one, &other));
+    }
+}
+
+/// A stiff chain that swings: the modes turn with it, and what they hold is not damped. Far from the origin and
+/// after many steps they are still those of the matrix.
+#[test]
+fn siere_keeps_what_its_modes_hold() {
+    let count = 12u32;
+    let spring = |i: u32, j: u32, k: f64| Spring {
+        ends: [i, j],
+        stiffness: k,
+        length: f64::from(j - i) * 0.1,
+        damping: 0.0,
+    };
+    let mut springs: Vec<Spring> = (1..count).map(|i| spring(i - 1, i, 4e4)).collect();
+    springs.extend((2..count).map(|i| spring(i - 2, i, 2e3)));
+    let system = Particles::new(&vec![0.1; count as usize], springs, 1.0);
+    // Bent to an arc, and turning.
+    let q: Vec<f64> = (0..count)
+        .flat_map(|i| {
+            let x = 0.1 * f64::from(i) - 0.55;
+            [x, 0.3 * x * x, 0.05 * x * x * x]
+        })
+        .collect();
+    let v: Vec<f64> = q.chunks_exact(3).flat_map(|x| [-2.0 * x[1], 2.0 * x[0], 0.0]).collect();
+    let state = State::new(&system, q, v);
+    let energy = |s: &State| s.kinetic(&system) + system.energy(0.0, &s.q);
+    let kept = |integrator: &mut dyn Integrator| {
+        let end = run(&system, integrator, &state, 0.005, 600);
+        let elastic = |s: &State| system.energy(0.0, &s.q);
+        println!("{} {}", energy(&end) / energy(&state), elastic(&end) / elastic(&state));
+        energy(&end) / energy(&state)
+    };
+    let lost = kept(make("semi-implicit", &[]).as_mut());
+    let held = kept(siere(Value::Number(10.0)).as_mut());
+    assert!(lost < 0.7 && held > 0.9 && held < 1.1, "{lost} {held}");
+}
+
+/// As many modes as move slower than the step.
+#[test]
+fn auto_takes_the_slow_modes() {
+    let n = 12;
+    let mut k = BlockMatrix::zeros(pattern(4));
+    // hω = 0.1, 0.2, … 1.2.
+    k.add_diagonal(&(1..=n).map(|i| (i * i) as f64).collect::<Vec<_>>());
+    let system = Linear { mass: Mass::Lumped(vec![1.0; n]), k, d: None, force: vec![0.0; n], held: vec![] };
+    let state = State::new(&system, vec![1.0; n], vec![0.5; n]);
+    let end = |modes: Value| run(&system, siere(modes).as_mut(), &state, 0.1, 10);
+    let auto = end(Value::Word("auto".into()));
+    assert!(distance(&auto, &end(Value::Number(9.0))) < 1e-9);
+    assert!(distance(&auto, &end(Value::Number(8.0))) > 1e-3);
+    assert!(distance(&auto, &end(Value::Number(12.0))) > 1e-3);
+}
+
+/// What the next step needs is remembered to the bit.
+#[test]
+fn siere_remembers_its_modes() {
+    let system = springs(0.3);
+    let mut state = start(&system);
+    let mut one = siere(Value::Number(4.0));
+    for _ in 0..20 {
+        one.step(&system, &mut state, 0.02).unwrap();
+    }
+    let mut copy = state.clone();
+    let mut other = siere(Value::Number(4.0));
+    other.remember(&one.memory());
+    for _ in 0..20 {
+        one.step(&system, &mut state, 0.02).unwrap();
+        other.step(&system, &mut copy, 0.02).unwrap();
+    }
+    assert_eq!(state, copy);
+}

@@ -19,6 +19,7 @@ mod product;
 mod quasidefinite;
 mod rows;
 mod saddle;
+pub mod refine;
 pub mod threads;
 mod vector;
 

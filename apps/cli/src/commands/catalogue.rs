@@ -33,7 +33,7 @@ fn citation(key: &str) -> Value {
 
 fn default_of(kind: &Kind) -> String {
     match kind {
-        Kind::Number { default, .. } => format!("{default:?}"),
+        Kind::Number { default, .. } | Kind::NumberOr { default, .. } => format!("{default:?}"),
         Kind::Flag { default } => default.to_string(),
         Kind::Word { choices } => format!("\"{}\"", choices[0]),
     }

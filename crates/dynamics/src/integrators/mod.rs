@@ -14,6 +14,7 @@ mod ere;
 mod explicit_euler;
 mod rk4;
 mod semi_implicit;
+mod siere;
 mod variational;
 mod variational_4;
 mod verlet;
@@ -126,6 +127,7 @@ pub static CATALOGUE: &[Entry] = &[
     explicit_euler::ENTRY,
     corotational_reversible::ENTRY,
     ere::ENTRY,
+    siere::ENTRY,
 ];
 
 /// The entry of that name.

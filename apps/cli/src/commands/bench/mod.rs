@@ -5,6 +5,7 @@
 
 mod beam;
 mod explicit;
+mod exponential;
 mod figures;
 mod implicit;
 mod minimize;
@@ -31,9 +32,10 @@ use std::time::Instant;
     scaling   cost of a Verlet step from 1,000 to 1,000,000 tets, and memory\n\
     beam      the common beam: seconds per step, where they go, and its answer\n\
     minimize  minimising the Lilyan against finding the root of its gradient\n\
-    readers   speed of the mesh readers")]
+    readers   speed of the mesh readers\n\
+    exponential  cost of siere and ere beside semi-implicit and rk4")]
 pub struct Arguments {
-    /// implicit, explicit, scaling, beam, minimize or readers; all of them if absent
+    /// implicit, explicit, scaling, beam, minimize, readers or exponential; all of them if absent
     name: Option<String>,
     /// Threads to use; all cores if absent
     #[arg(long)]
@@ -52,6 +54,7 @@ const ALL: &[(&str, Bench)] = &[
     ("beam", beam::run),
     ("minimize", minimize::run),
     ("readers", readers::run),
+    ("exponential", exponential::run),
 ];
 
 pub fn run(arguments: &Arguments) -> Done {

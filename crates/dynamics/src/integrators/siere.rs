@@ -1,0 +1,259 @@
+//! SIERE \[chen2019\], chapter 6: the lowest modes exactly as `ere`, the rest linearly implicitly as `semi-implicit`.
+//!
+//! The linearised system is split by its s lowest modes, K U = M U Λ, UᵀMU = 1: J_G acts on span U, J_H = J − J_G, and
+//!
+//!   u_{k+1} = u_k + (1 − hJ_H)⁻¹ (hH + hφ₁(hJ_G) G).
+//!
+//! J_H vanishes on span U and equals J on its M-complement. So, without the 2n system and the Sherman–Morrison–Woodbury
+//! formula of the thesis:
+//!
+//! * each mode moves by the closed form of its damped oscillator ([`lilyan_solve::phi`]), also where λ ≤ 0;
+//! * the complement takes the step of `semi-implicit`, (M + hD + h²K) δv = h f_c − h²K v_c, δq = h(v_c + δv).
+//!
+//! The first modes come from shift-invert Lanczos. Afterwards last step's are refined with the factorisation of
+//! M + hD + h²K that the step needs anyway, by block Davidson ([`lilyan_solve::refine`]). They need not be exact: the
+//! split only says which part is integrated how.
+//!
+//! First order, without numerical damping of what the modes hold. Damping of a mode is uᵀDu, exact for Rayleigh damping.
+//! A translation of the whole that nothing resists is a mode of its own, not counted, and exact. With no modes this is
+//! `semi-implicit`.
+
+use super::{Claims, Entry, Integrator};
+use crate::implicit::Kept;
+use crate::linearised::{Linearised, Translation, When, finish};
+use crate::options::{Kind, OptionSpec};
+use crate::step::Ends;
+use crate::{Integrating, State, StepError, System};
+use lilyan_solve::flow::Linear;
+use lilyan_solve::newton::{Curvature, SolveError, Workspace, dot};
+use lilyan_solve::phi::Propagator;
+use lilyan_solve::refine::Subspace;
+use lilyan_solve::{BlockMatrix, EigenError, lowest_modes};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "siere",
+    summary: "lowest modes exactly, the rest linearly implicitly: one solve per step, lively at any stiffness",
+    cite: "chen2019",
+    options: &[OptionSpec {
+        name: "modes",
+        doc: "lowest modes that are integrated exactly; \"auto\": those with hω < 1, at most 20",
+        kind: Kind::NumberOr { min: 0.0, max: 200.0, default: 5.0, word: "auto" },
+    }],
+    variants: &[&[("modes", super::Variant::Number(2.0))]],
+    build: |options| {
+        let wanted = options.number_or_word("modes").map(|n| n as usize);
+        Box::new(Siere { wanted, kept: Kept::default(), ends: Ends::default(), modes: None })
+    },
+};
+
+/// Most modes that `auto` takes.
+const MOST: usize = 20;
+/// Vectors beside those wanted, which hasten the convergence of the last of these.
+const GUARDS: usize = 2;
+/// Error of a mode that is good enough, and refinements before it is taken as it is.
+const CLOSE: f64 = 0.05;
+const ROUNDS: usize = 3;
+
+struct Siere {
+    /// `None`: as many as seem useful.
+    wanted: Option<usize>,
+    kept: Kept,
+    ends: Ends,
+    modes: Option<Modes>,
+}
+
+/// The modes of the last step.
+struct Modes {
+    subspace: Subspace,
+    /// How many of them are used; the others only help.
+    used: usize,
+    /// How many unknowns were held: others have other modes.
+    held: usize,
+}
+
+impl Modes {
+    /// The lowest modes, found from nothing.
+    fn new(
+        linear: &Linearised<'_>,
+        system: &dyn System,
+        mask: &[bool],
+        translations: &[Translation],
+        wanted: Option<usize>,
+        h: f64,
+    ) -> Result<Self, EigenError> {
+        let held = mask.iter().filter(|h| **h).count();
+        let available = mask.len() - held - translations.len();
+        let count = wanted.map_or(MOST, |n| if n == 0 { 0 } else { n + GUARDS }).min(available);
+        let mut m = BlockMatrix::zeros(system.pattern().clone());
+        system.mass().add_to(&mut m);
+        let total = if count == 0 { 0 } else { count + translations.len() };
+        // Close enough that refining finds nothing left to do.
+        let found = match lowest_modes(linear.stiffness_matrix(), &m, mask, total, 1e-8) {
+            Err(EigenError::TooManyModes { available }) if available < total => {
+                lowest_modes(linear.stiffness_matrix(), &m, mask, available, 1e-8)?
+            }
+            other => other?,
+        };
+        let mut vectors: Vec<Vec<f64>> = Vec::new();
+        let mut used = 0;
+        for (mut u, value) in found.vectors.into_iter().zip(found.values) {
+            linear.without(translations, &mut u);
+            for _ in 0..2 {
+                for v in &vectors {
+                    let mut weighed = vec![0.0; u.len()];
+                    linear.mass(&u, &mut weighed);
+                    let s = dot(v, &weighed);
+                    u.iter_mut().zip(v).for_each(|(u, v)| *u -= s * v);
+                }
+            }
+            let mut weighed = vec![0.0; u.len()];
+            linear.mass(&u, &mut weighed);
+            let left = dot(&u, &weighed).sqrt();
+            // The translations were among the modes that were found.
+            if left > 1e-3 && vectors.len() < count {
+                vectors.push(u.into_iter().map(|x| x / left).collect());
+                used += usize::from(h * h * value < 1.0);
+            }
+        }
+        let used = wanted.unwrap_or(used.max(1)).min(vectors.len());
+        Ok(Self { subspace: Subspace { vectors: vectors.concat(), values: Vec::new() }, used, held })
+    }
+
+    /// Follows the stiffness of this step.
+    fn follow(
+        &mut self,
+        linear: &Linearised<'_>,
+        translations: &[Translation],
+        work: &mut Workspace,
+        h: f64,
+    ) -> Option<()> {
+        let n = linear.velocity.len();
+        if self.used == 0 {
+            return Some(());
+        }
+        for _ in 0..ROUNDS {
+            let mut solve = |x: &mut [f64], columns: usize| work.factor.solve_many(x, columns);
+            let keep = |u: &mut [f64]| linear.without(translations, u);
+            let sizes = self.subspace.refine(linear, &mut solve, &keep, n)?;
+            // A vector that is off by ε towards a mode a little above leaves ε(λ' − λ)/(1 + h²λ').
+            let highest = self.subspace.values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+            let error = sizes[..self.used].iter().fold(0.0, |m: f64, s| m.max(*s)) * (1.0 / highest + h * h);
+            if error <= CLOSE {
+                break;
+            }
+        }
+        Some(())
+    }
+}
+
+impl Integrator for Siere {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
+        let n = state.q.len();
+        self.ends.prepare(system, state, h)?;
+        let mask = &self.ends.mask;
+        let failed = |cause| StepError::Solve { cause, t: state.t, h };
+        let mut linear = Linearised::new(system, state, &self.ends, h, When::End)?;
+        let translations = linear.split_translations(h);
+        let work = self.kept.workspace(system);
+        linear.shifted(h, Curvature::Exact, work.matrix_mut());
+        if work.factor_matrix().is_err() {
+            linear.shifted(h, Curvature::Projected, work.matrix_mut());
+            work.factor_matrix().map_err(|e| failed(SolveError::Singular { dof: e.dof }))?;
+        }
+        let held = mask.iter().filter(|h| **h).count();
+        if self.modes.as_ref().is_none_or(|m| m.held != held || m.subspace.vectors.len() % n != 0) {
+            let modes = Modes::new(&linear, system, mask, &translations, self.wanted, h);
+            self.modes = Some(modes.map_err(|e| {
+                failed(match e {
+                    EigenError::NotPositiveDefinite { dof } => SolveError::Singular { dof },
+                    _ => SolveError::NotFinite { dof: None },
+                })
+            })?);
+        }
+        let modes = self.modes.as_mut().expect("just made");
+        if modes.follow(&linear, &translations, work, h).is_none() {
+            self.modes = None;
+            return Err(failed(SolveError::NotFinite { dof: None }));
+        }
+
+        // Each mode by itself, and out of v and a.
+        let (mut v, mut a) = (linear.velocity.clone(), linear.acceleration.clone());
+        let (mut dq, mut dv) = (vec![0.0; n], vec![0.0; n]);
+        let (mut momentum, mut force, mut damped) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        linear.mass(&linear.velocity, &mut momentum);
+        linear.mass(&linear.acceleration, &mut force);
+        for (u, value) in modes.subspace.vectors.chunks_exact(n).zip(&modes.subspace.values).take(modes.used)
+        {
+            let (rate, pull) = (dot(u, &momentum), dot(u, &force));
+            linear.damping(u, &mut damped);
+            let propagator = Propagator::new(h * h * value, 0.5 * h * dot(u, &damped));
+            let (x, y) = propagator.advance(h * rate, h * h * pull);
+            for i in 0..n {
+                dq[i] += x * u[i];
+                dv[i] += y / h * u[i];
+                v[i] -= rate * u[i];
+                a[i] -= pull * u[i];
+            }
+        }
+        // The complement; h²K v = (A − M − hD)v, with K as it stands in the matrix that was factorised.
+        let (mut rhs, mut product) = (vec![0.0; n], vec![0.0; n]);
+        linear.mass(&v, &mut momentum);
+        linear.mass(&a, &mut force);
+        linear.damping(&v, &mut damped);
+        work.matrix_mut().mul_vec(&v, &mut product);
+        for i in 0..n {
+            rhs[i] = h * force[i] - (product[i] - momentum[i] - h * damped[i]);
+        }
+        work.factor.solve(&mut rhs);
+        for i in 0..n {
+            dq[i] += h * (v[i] + rhs[i]);
+            dv[i] += rhs[i];
+        }
+        for translation in &translations {
+            translation.add_to(&mut dq, &mut dv);
+        }
+        finish(system, state, &mut self.ends, h, dq, dv)?;
+        Ok(Integrating { newton_iterations: 1, linear_iterations: 0 })
+    }
+
+    fn claims(&self) -> Claims {
+        Claims {
+            order: 1,
+            damped_order: 1,
+            explicit: false,
+            symplectic: false,
+            reversible: false,
+            linear_momentum: true,
+            angular_momentum: false,
+            energy: false,
+        }
+    }
+
+    fn reset(&mut self) {
+        self.kept.reset();
+        self.modes = None;
+    }
+
+    /// The couplings, then the modes.
+    fn memory(&self) -> Vec<f64> {
+        let couplings = self.kept.memory();
+        let mut memory = vec![couplings.len() as f64];
+        memory.extend(couplings);
+        if let Some(modes) = &self.modes {
+            memory.extend([modes.used as f64, modes.held as f64]);
+            memory.extend(&modes.subspace.vectors);
+        }
+        memory
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        self.reset();
+        let Some((&count, rest)) = memory.split_first() else { return };
+        let (couplings, rest) = rest.split_at((count as usize).min(rest.len()));
+        self.kept.remember(couplings);
+        if let [used, held, vectors @ ..] = rest {
+            let subspace = Subspace { vectors: vectors.to_vec(), values: Vec::new() };
+            self.modes = Some(Modes { subspace, used: *used as usize, held: *held as usize });
+        }
+    }
+}
