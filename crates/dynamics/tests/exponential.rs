@@ -396,39 +396,31 @@ fn siere_without_modes_is_semi_implicit() {
     }
 }
 
-/// A stiff chain that swings: the modes turn with it, and what they hold is not damped. Far from the origin and
-/// after many steps they are still those of the matrix.
+/// A bar of springs, bent, let go and turning: its modes turn with it, and what they hold is not damped.
 #[test]
 fn siere_keeps_what_its_modes_hold() {
-    let count = 12u32;
-    let spring = |i: u32, j: u32, k: f64| Spring {
-        ends: [i, j],
-        stiffness: k,
-        length: f64::from(j - i) * 0.1,
-        damping: 0.0,
-    };
-    let mut springs: Vec<Spring> = (1..count).map(|i| spring(i - 1, i, 4e4)).collect();
-    springs.extend((2..count).map(|i| spring(i - 2, i, 2e3)));
-    let system = Particles::new(&vec![0.1; count as usize], springs, 1.0);
-    // Bent to an arc, and turning.
-    let q: Vec<f64> = (0..count)
+    let at = |i: u32| [0.1 * f64::from(i / 4), 0.1 * f64::from(i / 2 % 2), 0.1 * f64::from(i % 2)];
+    let length = |i: u32, j: u32| (0..3).map(|k| (at(i)[k] - at(j)[k]).powi(2)).sum::<f64>().sqrt();
+    let near = (0..32u32).flat_map(|i| (0..i).map(move |j| [j, i])).filter(|[j, i]| i / 4 - j / 4 < 2);
+    let spring =
+        |ends: [u32; 2]| Spring { ends, stiffness: 1e4, length: length(ends[0], ends[1]), damping: 0.0 };
+    let system = Particles::new(&[0.1; 32], near.map(spring).collect(), 1.0);
+    let q: Vec<f64> = (0..32u32)
         .flat_map(|i| {
-            let x = 0.1 * f64::from(i) - 0.55;
-            [x, 0.3 * x * x, 0.05 * x * x * x]
+            let [x, y, z] = at(i);
+            [x - 0.2 * (x - 0.35) * y, y + 0.1 * (x - 0.35).powi(2), z]
         })
         .collect();
-    let v: Vec<f64> = q.chunks_exact(3).flat_map(|x| [-2.0 * x[1], 2.0 * x[0], 0.0]).collect();
+    let v: Vec<f64> = q.chunks_exact(3).flat_map(|x| [-1.0 * x[1], x[0] - 0.35, 0.0]).collect();
     let state = State::new(&system, q, v);
     let energy = |s: &State| s.kinetic(&system) + system.energy(0.0, &s.q);
     let kept = |integrator: &mut dyn Integrator| {
-        let end = run(&system, integrator, &state, 0.005, 600);
-        let elastic = |s: &State| system.energy(0.0, &s.q);
-        println!("{} {}", energy(&end) / energy(&state), elastic(&end) / elastic(&state));
-        energy(&end) / energy(&state)
+        energy(&run(&system, integrator, &state, 0.003, 300)) / energy(&state)
     };
     let lost = kept(make("semi-implicit", &[]).as_mut());
     let held = kept(siere(Value::Number(10.0)).as_mut());
-    assert!(lost < 0.7 && held > 0.9 && held < 1.1, "{lost} {held}");
+    // Ten modes, three of them rotations, hold some seven tenths of it; the rest is damped as before.
+    assert!(lost < 0.2 && held > 0.65 && held < 1.05, "{lost} {held}");
 }
 
 /// As many modes as move slower than the step.

@@ -69,10 +69,18 @@ impl Subspace {
         add_product(&mut w, -1.0, &mu, projected.as_ref(), n);
         solve(&mut w, count);
         w.chunks_exact_mut(n).for_each(keep);
-        let overlap = inner(&mu, &w, n);
-        add_product(&mut w, -1.0, u, overlap.as_ref(), n);
         let square = inner(&w, &each(&mass, &w, n), n);
-        let sizes: Vec<f64> = (0..count).map(|k| square[(k, k)].max(0.0).sqrt()).collect();
+        let before: Vec<f64> = (0..count).map(|k| square[(k, k)]).collect();
+        // Twice, as in Gram–Schmidt.
+        for _ in 0..2 {
+            let overlap = inner(&mu, &w, n);
+            add_product(&mut w, -1.0, u, overlap.as_ref(), n);
+        }
+        let square = inner(&w, &each(&mass, &w, n), n);
+        // Of rounding within the span of U, nothing is left.
+        let sizes: Vec<f64> = (0..count)
+            .map(|k| if square[(k, k)] <= 1e-12 * before[k] { 0.0 } else { square[(k, k)].sqrt() })
+            .collect();
         if sizes.iter().any(|s| !s.is_finite()) {
             return None;
         }
