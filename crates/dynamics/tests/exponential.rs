@@ -411,7 +411,7 @@ fn siere_keeps_what_its_modes_hold() {
             [x - 0.2 * (x - 0.35) * y, y + 0.1 * (x - 0.35).powi(2), z]
         })
         .collect();
-    let v: Vec<f64> = q.chunks_exact(3).flat_map(|x| [-1.0 * x[1], x[0] - 0.35, 0.0]).collect();
+    let v: Vec<f64> = q.chunks_exact(3).flat_map(|x| [-x[1], x[0] - 0.35, 0.0]).collect();
     let state = State::new(&system, q, v);
     let energy = |s: &State| s.kinetic(&system) + system.energy(0.0, &s.q);
     let kept = |integrator: &mut dyn Integrator| {

@@ -17,9 +17,9 @@ mod pattern;
 pub mod phi;
 mod product;
 mod quasidefinite;
+pub mod refine;
 mod rows;
 mod saddle;
-pub mod refine;
 pub mod threads;
 mod vector;
 
