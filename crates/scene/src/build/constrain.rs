@@ -162,6 +162,12 @@ pub(super) fn start(
     if built.is_empty() {
         return Ok(());
     }
+    let count = model.constraints().len();
+    notes.push(format!(
+        "{count} constraint{} kept exactly; frequencies and modes are those without {}",
+        if count == 1 { "" } else { "s, none of them redundant," },
+        if count == 1 { "it" } else { "them" },
+    ));
     let changed = constraints::start(model, state).map_err(|e| refusal(scene, built, model, state, &e))?;
     let speed = state.v.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     if changed > 1e-9 * speed.max(1e-9) {
