@@ -85,7 +85,9 @@ fn a_pendulum_keeps_its_length() {
         let (system, mut state) = pendulum(0.5, 2.0, 0.0);
         let (first, mut band): (f64, f64) = (energy(&system, &state), 0.0);
         let mut integrator = make();
-        for k in 0..10_000 {
+        // Variants differ in nothing that ten thousand steps would show and two thousand not.
+        let all = name.ends_with("[]") || std::env::var("LILYAN_LONG").is_ok_and(|v| v == "1");
+        for k in 0..if all { 10_000 } else { 2_000 } {
             integrator.step(&system, &mut state, 0.002).unwrap_or_else(|e| panic!("{name} step {k}: {e}"));
             let (r, v) = (&state.q[3..6], &state.v[3..6]);
             let length = (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]).sqrt();
