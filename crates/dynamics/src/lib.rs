@@ -15,6 +15,7 @@ pub mod options;
 mod simulation;
 mod state;
 mod step;
+pub mod strains;
 mod system;
 pub mod systems;
 

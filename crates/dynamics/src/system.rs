@@ -3,6 +3,7 @@
 use crate::Mass;
 use crate::constraints::{self, Constraint};
 use crate::corotated::Corotated;
+use crate::strains::Strained;
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
 use std::sync::Arc;
@@ -106,6 +107,16 @@ pub trait System: Sync {
     /// The stiffness that turns with the elements; the error names what has none, and the remedy.
     fn corotated(&self) -> Result<&dyn Corotated, String> {
         Err("this system has no co-rotated stiffness; use another integrator, \"energy-momentum\" say".into())
+    }
+
+    /// The elastic energy as strains and compliances; the error names what has none, and the remedy.
+    fn strained(&self) -> Result<&dyn Strained, String> {
+        Err("this system has no strains; use another integrator, \"backward-euler\" say".into())
+    }
+    /// Whether some strains have no compliance, so that W leaves out what they would cost and only
+    /// [`System::strained`] tells the truth.
+    fn incompressible(&self) -> bool {
+        false
     }
 
     /// Potential energy by kind, without the loads.

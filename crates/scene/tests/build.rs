@@ -249,3 +249,15 @@ fn integrators_refuse_materials_by_name() {
         assert!(text.contains(word), "{text}");
     }
 }
+
+/// A Poisson's ratio of 0.5 is for `stvk` under `regularized`, and for no one else.
+#[test]
+fn incompressible_bodies_need_their_integrator() {
+    let half = ["body.0.material.nu=0.5", "body.0.material.model=stvk"];
+    let (_, built) = made(BAR, &[half[0], half[1], "integrator.name=regularized"]);
+    assert!(built.simulation.system.incompressible());
+    let text = refused(&half);
+    assert!(text.contains("0.5") && text.contains("regularized"), "{text}");
+    let text = refused(&[half[0], "body.0.material.model=neo-hookean", "integrator.name=regularized"]);
+    assert!(text.contains("neo-hookean") && text.contains("stvk"), "{text}");
+}

@@ -125,7 +125,8 @@ impl ModelBuilder {
             first,
             body.material,
             sets(&|g| body.material.constants(g))?,
-            sets(&|g| Ok(vec![g.mu, g.lambda]))?,
+            // Viscosity of an incompressible body: that of shear.
+            sets(&|g| Ok(vec![g.mu, if g.is_incompressible() { 0.0 } else { g.lambda }]))?,
         );
         let rho = |e: usize| {
             if body.rho.len() == 1 { body.rho[0] } else { body.rho[e] }

@@ -5,6 +5,7 @@ use crate::elements::Tets;
 use crate::materials::CATALOGUE;
 use crate::potentials::{Kind, Potential};
 use lilyan_dynamics::corotated::{Corotated, Rotation};
+use lilyan_dynamics::strains::{Strained, Strains};
 use lilyan_dynamics::{Constraint, EnergyParts, Mass, System};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern, threads};
@@ -53,6 +54,7 @@ pub struct Model {
     length: f64,
     /// How often forces and second derivatives were asked for.
     calls: [AtomicU64; 2],
+    incompressible: bool,
 }
 
 /// What a [`Model`] is put together from.
@@ -102,6 +104,7 @@ impl Model {
         }
         let length = (0..3).map(|k| (bounds[1][k] - bounds[0][k]).powi(2)).sum::<f64>().sqrt();
         Self {
+            incompressible: parts.potentials.iter().any(|p| p.incompressible()),
             bodies: parts.bodies,
             potentials: parts.potentials,
             dampings: parts.dampings,
@@ -276,6 +279,18 @@ impl System for Model {
         self.pins.iter().any(|p| p.motion.is_some())
     }
 
+    fn strained(&self) -> Result<&dyn Strained, String> {
+        match self.potentials.iter().find_map(|p| p.not_strained()) {
+            None => Ok(self),
+            Some(name) => Err(format!(
+                "the material model \"{name}\" is no quadratic function of a strain; use \"stvk\", or another integrator"
+            )),
+        }
+    }
+    fn incompressible(&self) -> bool {
+        self.incompressible
+    }
+
     fn corotated(&self) -> Result<&dyn Corotated, String> {
         match self.potentials.iter().find_map(|p| p.not_corotated()) {
             None => Ok(self),
@@ -309,8 +324,29 @@ impl System for Model {
     }
 }
 
+impl Strained for Model {
+    fn strains(&self) -> Vec<&dyn Strains> {
+        self.potentials.iter().filter_map(|p| p.strains()).collect()
+    }
+    fn other_gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
+        self.calls[0].fetch_add(1, Ordering::Relaxed);
+        g.fill(0.0);
+        for potential in self.potentials.iter().filter(|p| p.strains().is_none()) {
+            potential.add_gradient(q, g);
+        }
+        self.subtract_load(t, g);
+    }
+    fn other_hessian(&self, _t: f64, q: &[f64], h: &mut BlockMatrix) {
+        self.calls[1].fetch_add(1, Ordering::Relaxed);
+        for potential in self.potentials.iter().filter(|p| p.strains().is_none()) {
+            potential.add_hessian(q, Curvature::Projected, h);
+        }
+    }
+}
+
 impl Corotated for Model {
     fn turned_gradient(&self, t: f64, q: &[f64], rotation: Rotation, held: &[bool], g: &mut [f64]) {
+        self.calls[0].fetch_add(1, Ordering::Relaxed);
         g.fill(0.0);
         for potential in &self.potentials {
             potential.add_turned_gradient(q, rotation, held, g);
@@ -318,6 +354,7 @@ impl Corotated for Model {
         self.subtract_load(t, g);
     }
     fn turned_stiffness(&self, _t: f64, q: &[f64], rotation: Rotation, held: &[bool], k: &mut BlockMatrix) {
+        self.calls[1].fetch_add(1, Ordering::Relaxed);
         for potential in &self.potentials {
             potential.add_turned_stiffness(q, rotation, held, k);
         }

@@ -5,6 +5,7 @@
 mod analysis;
 pub mod block;
 pub mod cholesky;
+mod compliant;
 mod dense;
 pub mod eigen;
 pub mod flow;
@@ -25,6 +26,7 @@ mod vector;
 
 pub use block::{BlockMatrix, BlockPattern, ScalarLowerCsc};
 pub use cholesky::{Cholesky, NotPositiveDefinite};
+pub use compliant::{Compliant, Elimination};
 pub use eigen::{EigenError, Modes, largest_eigenvalue, lowest_modes};
 pub use krylov::{KrylovReport, cg, gmres};
 pub use ordering::Ordering;

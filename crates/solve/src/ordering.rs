@@ -29,6 +29,12 @@ pub enum Ordering {
 
 /// The elimination order of the dofs of a pattern: `order[new] = old`, postordered.
 pub(crate) fn order_dofs(pattern: &BlockPattern, ordering: Ordering) -> Vec<usize> {
+    let order = order_nodes(pattern, ordering);
+    order.iter().flat_map(|&node| (0..3).map(move |c| 3 * node as usize + c)).collect()
+}
+
+/// The elimination order of the nodes of a pattern: `order[new] = old`, postordered.
+pub(crate) fn order_nodes(pattern: &BlockPattern, ordering: Ordering) -> Vec<u32> {
     let n = pattern.n();
     let (ptr, neighbours) = adjacency(pattern);
     let dissect = match ordering {
@@ -38,8 +44,7 @@ pub(crate) fn order_dofs(pattern: &BlockPattern, ordering: Ordering) -> Vec<usiz
     };
     let dissected = if dissect { nested_dissection(&ptr, &neighbours) } else { None };
     let order = dissected.or_else(|| minimum_degree(pattern)).unwrap_or_else(|| (0..n as u32).collect());
-    let order = postordered(&ptr, &neighbours, &order);
-    order.iter().flat_map(|&node| (0..3).map(move |c| 3 * node as usize + c)).collect()
+    postordered(&ptr, &neighbours, &order)
 }
 
 /// Both triangles without the diagonal: neighbours of every node, ascending.

@@ -8,6 +8,7 @@ use crate::analysis::PARALLELISM;
 use crate::block::BlockMatrix;
 use crate::rows::SparseRows;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::perm::PermRef;
 use faer::sparse::linalg::cholesky::{
     CholeskySymbolicParams, LdltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
 };
@@ -29,8 +30,19 @@ struct Analysis {
 }
 
 impl QuasiDefinite {
-    /// Factorises; the error is the row at which it stopped.
+    /// Factorises in an order of minimum degree; the error is the row at which it stopped.
     pub fn factor(&mut self, a: &BlockMatrix, b: &SparseRows, delta: &[f64]) -> Result<(), usize> {
+        self.factor_in_order(a, b, delta, &|| None)
+    }
+
+    /// The same in the order `order[new] = old`, which is asked for when the pattern is new; `None`: minimum degree.
+    pub fn factor_in_order(
+        &mut self,
+        a: &BlockMatrix,
+        b: &SparseRows,
+        delta: &[f64],
+        order: &dyn Fn() -> Option<Vec<usize>>,
+    ) -> Result<(), usize> {
         let n = a.dofs();
         let lower = a.to_scalar_lower_csc();
         // Rows of B below the columns of A: first how many, then in the order of the rows, which keeps them sorted.
@@ -67,7 +79,7 @@ impl QuasiDefinite {
         }
         let last = col_ptr[n];
         col_ptr.extend((1..=b.len()).map(|i| last + i));
-        self.analyse(col_ptr, rows);
+        self.analyse(col_ptr, rows, order);
         let analysis = self.analysis.as_mut().expect("made by analyse");
         let matrix = SparseColMatRef::new(analysis.matrix.as_ref(), &self.values);
         let stack = MemStack::new(&mut analysis.factor_memory);
@@ -83,17 +95,31 @@ impl QuasiDefinite {
         done.map(|_| ()).map_err(|_| n)
     }
 
-    fn analyse(&mut self, col_ptr: Vec<usize>, rows: Vec<usize>) {
+    fn analyse(&mut self, col_ptr: Vec<usize>, rows: Vec<usize>, order: &dyn Fn() -> Option<Vec<usize>>) {
         let known = |a: &Analysis| a.matrix.col_ptr() == col_ptr && a.matrix.row_idx() == rows;
         if self.analysis.as_ref().is_some_and(known) {
             return;
         }
         let n = col_ptr.len() - 1;
         let matrix = SymbolicSparseColMat::<usize>::new_checked(n, n, col_ptr, None, rows);
+        let order = order();
+        let inverse = order.as_ref().map(|order| {
+            let mut inverse = vec![0; n];
+            for (new, &old) in order.iter().enumerate() {
+                inverse[old] = new;
+            }
+            inverse
+        });
+        let ordering = match (&order, &inverse) {
+            (Some(order), Some(inverse)) => {
+                SymmetricOrdering::Custom(PermRef::new_checked(order, inverse, n))
+            }
+            _ => SymmetricOrdering::Amd,
+        };
         let symbolic = factorize_symbolic_cholesky(
             matrix.as_ref(),
             Side::Lower,
-            SymmetricOrdering::Amd,
+            ordering,
             CholeskySymbolicParams::default(),
         )
         .expect("the analysis of a factor fails only where memory ends");

@@ -121,7 +121,7 @@ impl Integrator for CorotationalReversible {
     }
 
     fn refuses(&self, system: &dyn System) -> Option<String> {
-        system.corotated().err()
+        system.corotated().err().or_else(|| super::refuses_incompressible(system))
     }
 
     fn reset(&mut self) {

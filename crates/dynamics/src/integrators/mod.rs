@@ -12,6 +12,7 @@ mod corotational_reversible;
 mod energy_momentum;
 mod ere;
 mod explicit_euler;
+mod regularized;
 mod rk4;
 mod semi_implicit;
 mod siere;
@@ -26,8 +27,8 @@ pub trait Integrator: Send {
     /// What this method promises with its current options.
     fn claims(&self) -> Claims;
     /// Why this method cannot step that system, beside what [`refusal`] says of all; `None` where it can.
-    fn refuses(&self, _system: &dyn System) -> Option<String> {
-        None
+    fn refuses(&self, system: &dyn System) -> Option<String> {
+        refuses_incompressible(system)
     }
     /// What it needs to know of the constraints of its last step, if it keeps constraints exactly.
     fn holding(&self) -> Option<&Holding> {
@@ -128,6 +129,7 @@ pub static CATALOGUE: &[Entry] = &[
     corotational_reversible::ENTRY,
     ere::ENTRY,
     siere::ENTRY,
+    regularized::ENTRY,
 ];
 
 /// The entry of that name.
@@ -159,6 +161,15 @@ const MAX_ITERATIONS: OptionSpec = OptionSpec {
     doc: "Newton iterations before the step is given up and halved",
     kind: Kind::Number { min: 1.0, max: 10_000.0, default: 50.0 },
 };
+
+/// Why a method that steps along ∇W cannot do with strains that have none.
+fn refuses_incompressible(system: &dyn System) -> Option<String> {
+    system.incompressible().then(|| {
+        "a Poisson's ratio of 0.5 has no finite bulk modulus; use integrator \"regularized\", or a ratio below 0.5 \
+         (0.49 for a nearly incompressible body)"
+            .into()
+    })
+}
 
 /// M⁻¹(−∇W + f): the acceleration of the free unknowns; 0 for those held.
 fn acceleration(

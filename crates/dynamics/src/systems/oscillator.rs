@@ -1,4 +1,5 @@
 use crate::corotated::{Corotated, Rotation};
+use crate::strains::{Strained, Strains};
 use crate::{Mass, System};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
@@ -7,6 +8,7 @@ use std::sync::Arc;
 /// A unit mass on a spring: ẍ = −ω²x, along the first axis.
 pub struct Oscillator {
     stiffness: f64,
+    compliance: [f64; 1],
     mass: Mass,
     pattern: Arc<BlockPattern>,
 }
@@ -14,7 +16,13 @@ pub struct Oscillator {
 impl Oscillator {
     /// With angular frequency ω, rad/s.
     pub fn new(omega: f64) -> Self {
-        Self { stiffness: omega * omega, mass: Mass::Lumped(vec![1.0; 3]), pattern: super::single() }
+        let stiffness = omega * omega;
+        Self {
+            stiffness,
+            compliance: [1.0 / stiffness],
+            mass: Mass::Lumped(vec![1.0; 3]),
+            pattern: super::single(),
+        }
     }
 }
 
@@ -40,6 +48,9 @@ impl System for Oscillator {
     fn hessian(&self, _t: f64, _q: &[f64], _curvature: Curvature, h: &mut BlockMatrix) {
         h.add_diagonal(&[self.stiffness, 0.0, 0.0]);
     }
+    fn strained(&self) -> Result<&dyn Strained, String> {
+        Ok(self)
+    }
     fn corotated(&self) -> Result<&dyn Corotated, String> {
         Ok(self)
     }
@@ -51,5 +62,35 @@ impl Corotated for Oscillator {
     }
     fn turned_stiffness(&self, t: f64, q: &[f64], _: Rotation, _: &[bool], k: &mut BlockMatrix) {
         self.hessian(t, q, Curvature::Exact, k);
+    }
+}
+
+impl Strained for Oscillator {
+    fn strains(&self) -> Vec<&dyn Strains> {
+        vec![self]
+    }
+    fn other_gradient(&self, _t: f64, _q: &[f64], g: &mut [f64]) {
+        g.fill(0.0);
+    }
+    fn other_hessian(&self, _t: f64, _q: &[f64], _h: &mut BlockMatrix) {}
+}
+
+/// The strain is x itself.
+impl Strains for Oscillator {
+    fn nodes_each(&self) -> usize {
+        1
+    }
+    fn strains_each(&self) -> usize {
+        1
+    }
+    fn nodes(&self) -> &[u32] {
+        &[0]
+    }
+    fn compliances(&self) -> &[f64] {
+        &self.compliance
+    }
+    fn evaluate(&self, q: &[f64], phi: &mut [f64], jacobian: &mut [f64]) {
+        phi[0] = q[0];
+        jacobian.copy_from_slice(&[1.0, 0.0, 0.0]);
     }
 }

@@ -1,4 +1,5 @@
 use crate::corotated::{Corotated, Rotation};
+use crate::strains::{Strained, Strains};
 use crate::{EnergyParts, Mass, System};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
@@ -20,6 +21,9 @@ pub struct Spring {
 /// Particles joined by springs.
 pub struct Particles {
     springs: Vec<Spring>,
+    /// Ends of the springs, and 1/kl².
+    ends: Vec<u32>,
+    compliances: Vec<f64>,
     mass: Mass,
     pattern: Arc<BlockPattern>,
     size: f64,
@@ -30,6 +34,8 @@ impl Particles {
     pub fn new(masses: &[f64], springs: Vec<Spring>, size: f64) -> Self {
         let pattern = BlockPattern::from_cliques(masses.len(), springs.iter().map(|s| s.ends.as_slice()));
         Self {
+            ends: springs.iter().flat_map(|s| s.ends).collect(),
+            compliances: springs.iter().map(|s| 1.0 / (s.stiffness * s.length * s.length)).collect(),
             springs,
             mass: Mass::Lumped(masses.iter().flat_map(|m| [*m; 3]).collect()),
             pattern: Arc::new(pattern),
@@ -141,6 +147,12 @@ impl System for Particles {
     fn energy_parts(&self, t: f64, q: &[f64]) -> EnergyParts {
         EnergyParts { elastic: self.energy(t, q), ..EnergyParts::default() }
     }
+    fn strained(&self) -> Result<&dyn Strained, String> {
+        if self.springs.iter().any(|s| s.length == 0.0) {
+            return Err("a spring of length 0 has no strain; use another integrator".into());
+        }
+        Ok(self)
+    }
     fn corotated(&self) -> Result<&dyn Corotated, String> {
         Ok(self)
     }
@@ -162,6 +174,44 @@ impl Corotated for Particles {
                 })
             });
             add_matrix(spring, block, k);
+        }
+    }
+}
+
+impl Strained for Particles {
+    fn strains(&self) -> Vec<&dyn Strains> {
+        vec![self]
+    }
+    fn other_gradient(&self, _t: f64, _q: &[f64], g: &mut [f64]) {
+        g.fill(0.0);
+    }
+    fn other_hessian(&self, _t: f64, _q: &[f64], _h: &mut BlockMatrix) {}
+}
+
+/// The strain of a spring is (|s| − l)/l.
+impl Strains for Particles {
+    fn nodes_each(&self) -> usize {
+        2
+    }
+    fn strains_each(&self) -> usize {
+        1
+    }
+    fn nodes(&self) -> &[u32] {
+        &self.ends
+    }
+    fn compliances(&self) -> &[f64] {
+        &self.compliances
+    }
+    fn evaluate(&self, q: &[f64], phi: &mut [f64], jacobian: &mut [f64]) {
+        for (k, spring) in self.springs.iter().enumerate() {
+            let s = between(q, spring);
+            let size = norm(s);
+            phi[k] = (size - spring.length) / spring.length;
+            for i in 0..3 {
+                let slope = s[i] / (size * spring.length);
+                jacobian[6 * k + i] = -slope;
+                jacobian[6 * k + 3 + i] = slope;
+            }
         }
     }
 }

@@ -145,6 +145,8 @@ fn interpret(values: &Values) -> Result<Given, String> {
     let get = |key: &str| values.0.get(key).copied();
     let general = get("C11").is_some();
     let mut given = match (get("E"), get("nu"), get("lambda"), get("mu")) {
+        // Refused by the model or by the integrator, where they cannot do with it.
+        (Some(young), Some(0.5), ..) => Given::incompressible(young)?,
         (Some(young), Some(poisson), ..) => Given::from_young(young, poisson)?,
         (_, _, Some(lambda), Some(mu)) => Given::from_lame(lambda, mu)?,
         _ if general => {

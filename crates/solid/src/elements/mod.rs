@@ -3,6 +3,7 @@
 mod assembly;
 pub mod kernel;
 mod quad;
+mod strains;
 mod tets;
 mod turned;
 

@@ -1,6 +1,7 @@
 //! The linear tets of one body with one material model.
 
 use super::kernel::{Block, Constants, Padded};
+use super::strains::Lists;
 use crate::materials::Material;
 use crate::math::{LANES, Lanes, Mat3};
 use crate::mesh::TetMesh;
@@ -36,6 +37,8 @@ pub struct Tets {
     pub(super) partial: Mutex<Vec<Padded>>,
     /// Positions of the ten lower blocks of each tet in the global pattern.
     pub(super) positions: OnceLock<Vec<[u32; 10]>>,
+    /// Nodes and compliances of the strains.
+    pub(super) lists: OnceLock<Lists>,
 }
 
 /// Compressed lists: node n of the body is at the places `members[start[n]..start[n + 1]]` of
@@ -88,6 +91,7 @@ impl Tets {
             incidence: OnceLock::new(),
             partial: Mutex::default(),
             positions: OnceLock::new(),
+            lists: OnceLock::new(),
         }
     }
 

@@ -32,6 +32,8 @@ pub trait Material: Send + Sync {
     fn card(&self) -> &'static Card;
     /// The frame in which it is linear elasticity, if there is one.
     fn frame(&self) -> Option<Frame>;
+    /// 1/(3λ+2μ) where ψ is a quadratic function of Green's strain.
+    fn volumetric_compliance(&self, c: &[f64]) -> Option<f64>;
     /// The model's own constants for the given moduli; refuses names it does not know.
     fn constants(&self, given: &Given) -> Result<Vec<f64>, String>;
     /// ψ(F), J/m³; +∞ where F is infeasible.
@@ -81,8 +83,19 @@ impl<D: Density> Material for Entry<D> {
     fn frame(&self) -> Option<Frame> {
         D::FRAME
     }
+    fn volumetric_compliance(&self, c: &[f64]) -> Option<f64> {
+        D::volumetric_compliance(c)
+    }
     fn constants(&self, given: &Given) -> Result<Vec<f64>, String> {
         given.check_names(&D::CARD)?;
+        if given.is_incompressible() && !D::INCOMPRESSIBLE {
+            return Err(format!(
+                "Poisson's ratio nu = 0.5 must lie between -1 and 0.5, both excluded, for the material model \"{}\"; for \
+                 a nearly incompressible body use 0.49, for an incompressible one the model \"stvk\" with integrator \
+                 \"regularized\", or a volume constraint",
+                D::CARD.name
+            ));
+        }
         D::constants(given)
     }
     fn energy(&self, c: &[f64], F: &Mat3) -> f64 {

@@ -40,6 +40,18 @@ impl Given {
         })
     }
 
+    /// From Young's modulus E (Pa) at ν = ½, where λ is infinite: for the model `stvk` under the integrator
+    /// `regularized`; all others refuse it.
+    pub fn incompressible(E: f64) -> Result<Self, String> {
+        let given = Self::from_young(E, 0.0)?;
+        Ok(Self { nu: 0.5, lambda: f64::INFINITY, mu: E / 3.0, ..given })
+    }
+
+    /// Whether ν = ½.
+    pub fn is_incompressible(&self) -> bool {
+        self.lambda == f64::INFINITY
+    }
+
     /// From Lamé's lambda and mu (Pa).
     pub fn from_lame(lambda: f64, mu: f64) -> Result<Self, String> {
         if !(mu.is_finite() && mu > 0.0) {

@@ -110,6 +110,13 @@ pub trait Density: Send + Sync + 'static {
     const CARD: Card;
     /// The frame in which it is linear with the constants of `stiffness`, if there is one.
     const FRAME: Option<Frame> = None;
+    /// 1/(3λ+2μ) from the constants where ψ is a quadratic function of Green's strain; 0 for ν = ½, which models
+    /// without it do not know.
+    fn volumetric_compliance(_c: &[f64]) -> Option<f64> {
+        None
+    }
+    /// Whether ν = ½ is a case of this model (for integrators that step along strains).
+    const INCOMPRESSIBLE: bool = false;
     /// The model's own constants for the given moduli.
     fn constants(given: &Given) -> Result<Vec<f64>, String>;
     /// ψ(F), J/m³; +∞ where F is infeasible.

@@ -9,7 +9,7 @@ use super::isotropic::{self, Derivatives, Invariants, Isotropic};
 use super::{Card, Density, Given, Mat9, SmallStrain, constants};
 use crate::math::{Mat3, Real};
 
-/// The `stvk` model; constants λ, μ.
+/// The `stvk` model; constants λ, μ, 1/(3λ+2μ).
 pub struct StVenantKirchhoff;
 
 impl Density for StVenantKirchhoff {
@@ -26,7 +26,15 @@ impl Density for StVenantKirchhoff {
     };
 
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
-        Ok(vec![given.lambda, given.mu])
+        // Of an incompressible body ψ is what shear costs; its volume is the strains' affair.
+        let lambda = if given.is_incompressible() { 0.0 } else { given.lambda };
+        Ok(vec![lambda, given.mu, 1.0 / (3.0 * given.lambda + 2.0 * given.mu)])
+    }
+
+    const INCOMPRESSIBLE: bool = true;
+
+    fn volumetric_compliance(c: &[f64]) -> Option<f64> {
+        Some(c[2])
     }
 
     #[inline(always)]

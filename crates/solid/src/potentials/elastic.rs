@@ -3,6 +3,7 @@
 use super::{Kind, Potential};
 use crate::elements::Tets;
 use lilyan_dynamics::corotated::Rotation;
+use lilyan_dynamics::strains::Strains;
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
 use std::sync::Arc;
@@ -25,6 +26,15 @@ impl Potential for Elastic {
     }
     fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         self.0.add_discrete_gradient(q0, q1, g)
+    }
+    fn strains(&self) -> Option<&dyn Strains> {
+        self.0.has_strains().then_some(self.0.as_ref() as &dyn Strains)
+    }
+    fn not_strained(&self) -> Option<&'static str> {
+        (!self.0.has_strains()).then(|| self.0.material().card().name)
+    }
+    fn incompressible(&self) -> bool {
+        self.0.incompressible()
     }
     fn not_corotated(&self) -> Option<&'static str> {
         let material = self.0.material();

@@ -13,6 +13,7 @@ pub use obstacle::{Obstacle, Shape};
 pub use surface_contact::{Contact, ContactSurface, Feature, SurfaceContact};
 
 use lilyan_dynamics::corotated::Rotation;
+use lilyan_dynamics::strains::Strains;
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
 
@@ -40,6 +41,19 @@ pub trait Potential: Send + Sync {
     /// Adds a discrete gradient between q₀ and q₁ (see [`lilyan_dynamics::System`]); `false` where
     /// infeasible.
     fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool;
+
+    /// The strains that its energy is made of (see [`lilyan_dynamics::strains`]), if it is.
+    fn strains(&self) -> Option<&dyn Strains> {
+        None
+    }
+    /// What is elastic but has no strains, by the name of its material.
+    fn not_strained(&self) -> Option<&'static str> {
+        None
+    }
+    /// Whether some strains have no compliance.
+    fn incompressible(&self) -> bool {
+        false
+    }
 
     /// What has no co-rotated form (see [`lilyan_dynamics::corotated`]), by the name of its material.
     fn not_corotated(&self) -> Option<&'static str> {
