@@ -14,7 +14,8 @@ SPIN, SPEED, STRETCH = [0.3, 0.5, 2.0], [0.1, -0.2, 0.3], [1.15, 0.95, 0.9]
 END = 0.5  # s: about one period of the lowest elastic mode
 # Claimed order, and the longest step.
 METHODS = {"variational": (2, 0.01), "verlet": (2, 0.005), "energy-momentum": (2, 0.01), "variational-4": (4, 0.02),
-           "rk4": (4, 0.01), "backward-euler": (1, 0.0025), "semi-implicit": (1, 0.0025), "explicit-euler": (1, 0.000625)}
+           "rk4": (4, 0.01), "backward-euler": (1, 0.0025), "semi-implicit": (1, 0.0025), "explicit-euler": (1, 0.000625),
+           "ere": (2, 0.01), "siere": (1, 0.0025)}
 
 
 def forces(model, rest, tets):
@@ -50,7 +51,7 @@ def main():
     from scipy.integrate import solve_ivp
     for model in ("stvk", "neo-hookean-log"):
         def scene(name, step):
-            options = {} if name in ("verlet", "rk4", "explicit-euler", "semi-implicit") else {"tolerance": 1e-13}
+            options = {} if name in ("verlet", "rk4", "explicit-euler", "semi-implicit", "siere") else {"tolerance": 1e-13}
             return common.one_body(
                 common.box([1, 1, 1], [1, 1, 1]), {"model": model, "E": E, "nu": NU, "rho": RHO}, step=step, end=END,
                 integrator=name, options=options, fields=["velocity", "displacement", "force", "mass"],
