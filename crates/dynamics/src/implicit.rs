@@ -26,12 +26,17 @@ pub enum PotentialRule {
 }
 
 /// How forces without potential enter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ForceRule {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ForceRule<'a> {
     /// Their mean between q₀ and q₁.
     Between,
-    /// Their value at q₁ with velocity (q₁ − q₀)/h.
-    AtEnd,
+    /// Their value at t* and x with velocity (x − q₀)/span + offset.
+    At {
+        /// s.
+        span: f64,
+        /// m/s.
+        offset: &'a [f64],
+    },
 }
 
 /// Which solver the user asks for.
@@ -56,7 +61,7 @@ pub struct Parts<'a> {
     /// w, s².
     pub force_weight: f64,
     /// How f enters.
-    pub forces: ForceRule,
+    pub forces: ForceRule<'a>,
     /// How W enters.
     pub potential: PotentialRule,
 }
@@ -72,6 +77,7 @@ pub struct ImplicitStep<'a> {
     parts: Parts<'a>,
     scratch: Vec<f64>,
     forcing: Vec<f64>,
+    /// q₁, or the velocity that forces are taken at.
     end: Vec<f64>,
     /// Constraints, if there are any.
     holding: Option<&'a mut Holding>,
@@ -212,20 +218,19 @@ impl<'a> ImplicitStep<'a> {
     }
 
     fn forcing_at(&mut self, x: &[f64]) {
-        for i in 0..x.len() {
-            self.end[i] = self.q0[i] + (x[i] - self.q0[i]) / self.parts.reach;
-        }
         self.forcing.fill(0.0);
         match self.parts.forces {
             ForceRule::Between => {
+                for i in 0..x.len() {
+                    self.end[i] = self.q0[i] + (x[i] - self.q0[i]) / self.parts.reach;
+                }
                 self.system.forces_between(self.t0, self.h, self.q0, &self.end, &mut self.forcing)
             }
-            ForceRule::AtEnd => {
+            ForceRule::At { span, offset } => {
                 for i in 0..x.len() {
-                    self.scratch[i] = (self.end[i] - self.q0[i]) / self.h;
+                    self.end[i] = (x[i] - self.q0[i]) / span + offset[i];
                 }
-                let t1 = self.t0 + self.h;
-                self.system.forces(t1, &self.end, &self.scratch, &mut self.forcing);
+                self.system.forces(self.parts.time, x, &self.end, &mut self.forcing);
             }
         }
     }
@@ -261,7 +266,11 @@ impl<'a> ImplicitStep<'a> {
         if self.system.has_forces() {
             let mut d = BlockMatrix::zeros(self.system.pattern().clone());
             self.system.damping(self.parts.time, x, &mut d);
-            a.add_scaled(self.parts.force_weight / (self.parts.reach * self.h), &d);
+            let span = match self.parts.forces {
+                ForceRule::Between => self.parts.reach * self.h,
+                ForceRule::At { span, .. } => span,
+            };
+            a.add_scaled(self.parts.force_weight / span, &d);
         }
         self.system.mass().add_to(a);
         a.hold(self.held);
@@ -416,14 +425,25 @@ impl Solver {
 
     /// Solves a step.
     pub fn solve(&mut self, mut step: ImplicitStep<'_>, x: &mut [f64]) -> Result<SolveReport, StepError> {
-        let stopping = Stopping {
-            tolerance: self.tolerance,
-            max_iterations: self.max_iterations,
-            length: step.system.length(),
-        };
-        let method = self.method;
-        let system = step.system;
+        let (system, stopping, method) = (step.system, self.stopping(step.system), self.method);
         step.solve(x, method, &stopping, self.kept.workspace(system))
+    }
+
+    /// Solves other equations of a step that begins at `origin`.
+    pub fn root(
+        &mut self,
+        equations: &mut dyn Equations,
+        system: &dyn System,
+        x: &mut [f64],
+        origin: &[f64],
+    ) -> Result<SolveReport, SolveError> {
+        let stopping = self.stopping(system);
+        find_root(equations, x, origin, &stopping, self.kept.workspace(system))
+    }
+
+    fn stopping(&self, system: &dyn System) -> Stopping {
+        let Self { tolerance, max_iterations, .. } = *self;
+        Stopping { tolerance, max_iterations, length: system.length() }
     }
 }
 

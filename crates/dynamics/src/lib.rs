@@ -7,6 +7,7 @@
 pub mod analysis;
 pub mod constraints;
 pub mod corotated;
+pub mod driver;
 pub mod implicit;
 pub mod integrators;
 mod linearised;

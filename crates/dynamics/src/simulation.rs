@@ -1,7 +1,7 @@
 //! The run loop's inner part: one nominal step at a time, halved where it fails, with the energy
 //! that came in and went out kept in a ledger.
 
-use crate::integrators;
+use crate::integrators::{self, Pace};
 use crate::{EnergyParts, Integrating, Integrator, State, StepError, System};
 use lilyan_solve::newton::dot;
 
@@ -44,12 +44,16 @@ impl Ledger {
 }
 
 /// How a nominal step went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepRecord {
     /// Newton and linear iterations, over all parts.
     pub integrating: Integrating,
-    /// Parts that the step was cut into (1: none of it failed).
+    /// Steps of the integrator (1, unless some failed or it adapts time; 0 if time had passed already).
     pub parts: u32,
+    /// Time that went by in them, s.
+    pub advanced: f64,
+    /// Whether a step failed and was cut.
+    pub cut: bool,
 }
 
 /// Enough to go on to the bit.
@@ -98,26 +102,58 @@ impl<S: System> Simulation<S> {
 
     /// One nominal step. Where the integrator fails, the step is cut in two, and again, up to
     /// `max_halvings` times; on failure everything is as it was before.
+    ///
+    /// An integrator with its own pace steps until the nominal time is reached or passed: `state.t` is then
+    /// where it is, and a nominal step that is already behind is none.
     pub fn advance(&mut self) -> Result<StepRecord, StepError> {
         if let Some(reason) = integrators::refusal(self.integrator.as_ref(), &self.system) {
             return Err(StepError::Refused { reason });
         }
         let mut record = StepRecord::default();
         self.constraint_forces.clear();
-        if let Err(first) = self.part(self.step, &mut record) {
+        // Not t += h: a million rounding errors would show in the output times.
+        let nominal = (self.index + 1) as f64 * self.step;
+        let pace = self.integrator.pace();
+        if pace == Pace::Fixed {
+            self.whole(self.step, &mut record)?;
+            record.advanced = self.step;
+        } else {
+            let before = (self.state.clone(), self.ledger, self.integrator.memory());
+            while nominal - self.state.t > 1e-9 * self.step {
+                let rest = nominal - self.state.t;
+                let h = if pace == Pace::Own { self.step } else { rest };
+                if let Err(error) = self.whole(h, &mut record) {
+                    self.go_back(before);
+                    return Err(error);
+                }
+            }
+            record.advanced = self.state.t - before.0.t;
+        }
+        self.index += 1;
+        if pace != Pace::Own {
+            self.state.t = nominal;
+        }
+        Ok(record)
+    }
+
+    /// One step of the integrator, halved where it fails.
+    fn whole(&mut self, h: f64, record: &mut StepRecord) -> Result<(), StepError> {
+        if let Err(first) = self.part(h, record) {
             // Only now is a way back needed: a failed step leaves everything untouched.
             let before = (self.state.clone(), self.ledger, self.integrator.memory());
-            if let Err(last) = self.halves(self.step, 1, first, &mut record) {
-                (self.state, self.ledger) = (before.0, before.1);
-                self.integrator.reset();
-                self.integrator.remember(&before.2);
+            record.cut = true;
+            if let Err(last) = self.halves(h, 1, first, record) {
+                self.go_back(before);
                 return Err(last);
             }
         }
-        self.index += 1;
-        // Not t += h: a million rounding errors would show in the output times.
-        self.state.t = self.index as f64 * self.step;
-        Ok(record)
+        Ok(())
+    }
+
+    fn go_back(&mut self, (state, ledger, memory): (State, Ledger, Vec<f64>)) {
+        (self.state, self.ledger) = (state, ledger);
+        self.integrator.reset();
+        self.integrator.remember(&memory);
     }
 
     /// Two halves of a step that failed because of `error`, themselves halved where they fail.
@@ -155,7 +191,8 @@ impl<S: System> Simulation<S> {
             *force += impulse / self.step;
         }
         if let Some(before) = before {
-            self.account(&before, h);
+            let fixed = self.integrator.pace() == Pace::Fixed;
+            self.account(&before, if fixed { h } else { self.state.t - before.t });
         }
         Ok(())
     }
@@ -227,11 +264,8 @@ impl<S: System> Simulation<S> {
 
     /// Goes back to a checkpoint.
     pub fn restore(&mut self, checkpoint: &Checkpoint) {
-        self.state = checkpoint.state.clone();
         self.step = checkpoint.step;
         self.index = checkpoint.index;
-        self.ledger = checkpoint.ledger;
-        self.integrator.reset();
-        self.integrator.remember(&checkpoint.memory);
+        self.go_back((checkpoint.state.clone(), checkpoint.ledger, checkpoint.memory.clone()));
     }
 }

@@ -49,6 +49,15 @@ pub enum StepError {
         /// Step, s.
         h: f64,
     },
+    /// Time adaption asks for a step out of all proportion.
+    Pace {
+        /// Time at the start of the step, s.
+        t: f64,
+        /// Nominal step, s.
+        h: f64,
+        /// The multiple of it that is asked for.
+        sigma: f64,
+    },
     /// A position or momentum is not a finite number.
     NotFinite {
         /// Time at the start of the step, s.
@@ -72,7 +81,9 @@ impl StepError {
                 _ => Vec::new(),
             },
             Self::NotFinite { dof, .. } => vec![*dof],
-            Self::Infeasible { .. } | Self::Refused { .. } | Self::Constraint { .. } => Vec::new(),
+            Self::Infeasible { .. } | Self::Refused { .. } | Self::Constraint { .. } | Self::Pace { .. } => {
+                Vec::new()
+            }
         }
     }
 }
@@ -90,6 +101,10 @@ impl std::fmt::Display for StepError {
             Self::Constraint { name, excess, t, h } => write!(
                 f,
                 "at t = {t:.6} s with a step of {h:.3e} s: the constraint {name} cannot be kept (off by {excess:.1e} of its size)"
+            ),
+            Self::Pace { t, h, sigma } => write!(
+                f,
+                "at t = {t:.6} s with a step of {h:.3e} s: the time adaption asks for {sigma:.1e} times that: change its rule, scale or accuracy"
             ),
             Self::NotFinite { t, h, .. } => write!(
                 f,

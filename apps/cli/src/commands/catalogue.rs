@@ -93,6 +93,7 @@ fn describe(entry: &Entry) -> Value {
     let claims = integrator.claims();
     let stable = match stability(integrator.as_mut()) {
         Stability::Always => "every step".to_string(),
+        Stability::Adaptive => "its own steps".to_string(),
         Stability::Below(angle) => format!("hω < {angle:.3}"),
         Stability::Never => "no undamped step".to_string(),
     };

@@ -4,12 +4,10 @@
 //! First order and unconditionally stable, at the price of numerical damping: a mode of frequency ω
 //! loses the share 1 − 1/(1 + h²ω²) of its energy in every step, and a rotating body spins down.
 
-use super::{Claims, Entry, Integrator, MAX_ITERATIONS, TOLERANCE};
-use crate::constraints::Holding;
-use crate::implicit::{ForceRule, ImplicitStep, Method, Parts, PotentialRule, Solver};
-use crate::options::Options;
-use crate::step::Ends;
-use crate::{Integrating, State, StepError, System};
+use super::{Claims, Entry, MAX_ITERATIONS, TOLERANCE};
+use crate::StepError;
+use crate::driver::{Driven, End, Scheme, Step};
+use crate::implicit::{ForceRule, Method, Parts, PotentialRule};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "backward-euler",
@@ -17,52 +15,34 @@ pub(super) const ENTRY: Entry = Entry {
     cite: "baraff1998",
     options: &[TOLERANCE, MAX_ITERATIONS],
     variants: &[],
-    build: |options| Box::new(BackwardEuler::new(options)),
+    build: |options| Box::new(Driven::new(BackwardEuler, options, Method::Minimize)),
 };
 
-struct BackwardEuler {
-    solver: Solver,
-    ends: Ends,
-}
+struct BackwardEuler;
 
-impl BackwardEuler {
-    fn new(options: &Options) -> Self {
-        Self { solver: Solver::new(options, Method::Minimize), ends: Ends::default() }
-    }
-}
-
-impl Integrator for BackwardEuler {
-    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
-        let t1 = state.t + h;
-        self.ends.prepare(system, state, h)?;
+impl Scheme for BackwardEuler {
+    fn step(&self, step: &mut Step<'_>) -> Result<End, StepError> {
+        let (state, h) = (step.state, step.h);
         let impulse: Vec<f64> = state.p.iter().map(|p| h * p).collect();
-        let mut v = state.v.clone();
-        self.ends.mean_velocity(&state.q, h, &mut v);
-        let mut q1: Vec<f64> = state.q.iter().zip(&v).map(|(q, v)| q + h * v).collect();
-        let step = ImplicitStep::new(
-            system,
-            state.t,
-            h,
-            &state.q,
-            &self.ends.mask,
+        let mut q = step.ballistic(1.0);
+        step.solve(
             Parts {
                 impulse: &impulse,
                 weight: h * h,
-                time: t1,
+                time: state.t + h,
                 reach: 1.0,
                 force_weight: h * h,
-                forces: ForceRule::AtEnd,
+                forces: ForceRule::At { span: h, offset: &vec![0.0; q.len()] },
                 potential: PotentialRule::Gradient,
             },
-        );
-        let report = self.solver.solve(step.holding(&mut self.ends.holding), &mut q1)?;
-        for i in 0..v.len() {
-            v[i] = (q1[i] - state.q[i]) / h;
-        }
-        let mut p1 = vec![0.0; v.len()];
-        system.mass().mul(&v, &mut p1);
-        self.ends.finish(system, state, h, &mut q1, &mut p1)?;
-        Ok(report.into())
+            &mut q,
+        )?;
+        let v: Vec<f64> = q.iter().zip(&state.q).map(|(q1, q0)| (q1 - q0) / h).collect();
+        Ok(End { p: step.momentum(&v), q, history: Vec::new() })
+    }
+
+    fn keeps_constraints(&self) -> bool {
+        true
     }
 
     fn claims(&self) -> Claims {
@@ -76,21 +56,5 @@ impl Integrator for BackwardEuler {
             angular_momentum: false,
             energy: false,
         }
-    }
-
-    fn holding(&self) -> Option<&Holding> {
-        Some(&self.ends.holding)
-    }
-
-    fn reset(&mut self) {
-        self.solver.kept.reset();
-    }
-
-    fn memory(&self) -> Vec<f64> {
-        self.solver.kept.memory()
-    }
-
-    fn remember(&mut self, memory: &[f64]) {
-        self.solver.kept.remember(memory);
     }
 }

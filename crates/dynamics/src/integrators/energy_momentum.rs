@@ -6,12 +6,11 @@
 //! C_{k+1}): energy and both momenta are kept for any step size, and with the midpoint viscosity f the
 //! energy lost is the energy dissipated. Not symplectic. The Jacobian is unsymmetric; Newton–Krylov.
 
-use super::{Claims, Entry, Integrator, MAX_ITERATIONS};
-use crate::constraints::Holding;
-use crate::implicit::{ForceRule, ImplicitStep, Method, Parts, PotentialRule, Solver};
-use crate::options::{Kind, OptionSpec, Options};
-use crate::step::Ends;
-use crate::{Integrating, State, StepError, System};
+use super::{Claims, Entry, MAX_ITERATIONS};
+use crate::StepError;
+use crate::driver::{Driven, End, Scheme, Step};
+use crate::implicit::{ForceRule, Method, Parts, PotentialRule};
+use crate::options::{Kind, OptionSpec};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "energy-momentum",
@@ -28,35 +27,19 @@ pub(super) const ENTRY: Entry = Entry {
         MAX_ITERATIONS,
     ],
     variants: &[],
-    build: |options| Box::new(EnergyMomentum::new(options)),
+    build: |options| Box::new(Driven::new(EnergyMomentum, options, Method::Root)),
 };
 
-struct EnergyMomentum {
-    solver: Solver,
-    ends: Ends,
-}
+struct EnergyMomentum;
 
-impl EnergyMomentum {
-    fn new(options: &Options) -> Self {
-        Self { solver: Solver::new(options, Method::Root), ends: Ends::default() }
-    }
-}
-
-impl Integrator for EnergyMomentum {
-    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
-        self.ends.prepare(system, state, h)?;
+impl Scheme for EnergyMomentum {
+    fn step(&self, step: &mut Step<'_>) -> Result<End, StepError> {
+        let (system, state, h) = (step.system, step.state, step.h);
         let n = state.q.len();
         let impulse: Vec<f64> = state.p.iter().map(|p| h * p).collect();
-        let mut v = state.v.clone();
-        self.ends.mean_velocity(&state.q, h, &mut v);
-        let mut q1: Vec<f64> = state.q.iter().zip(&v).map(|(q, v)| q + h * v).collect();
+        let mut q = step.ballistic(1.0);
         let time = state.t + 0.5 * h;
-        let step = ImplicitStep::new(
-            system,
-            state.t,
-            h,
-            &state.q,
-            &self.ends.mask,
+        step.solve(
             Parts {
                 impulse: &impulse,
                 weight: 0.5 * h * h,
@@ -66,20 +49,23 @@ impl Integrator for EnergyMomentum {
                 forces: ForceRule::Between,
                 potential: PotentialRule::Discrete,
             },
-        );
-        let report = self.solver.solve(step.holding(&mut self.ends.holding), &mut q1)?;
+            &mut q,
+        )?;
         let mut g = vec![0.0; n];
-        if !system.discrete_gradient(time, &state.q, &q1, &mut g) {
-            return Err(StepError::Infeasible { t: state.t, h });
+        if !system.discrete_gradient(time, &state.q, &q, &mut g) {
+            return Err(step.infeasible());
         }
         let mut f = vec![0.0; n];
         if system.has_forces() {
-            system.forces_between(state.t, h, &state.q, &q1, &mut f);
+            system.forces_between(state.t, h, &state.q, &q, &mut f);
         }
-        let mut p1: Vec<f64> = (0..n).map(|i| state.p[i] - h * (g[i] - f[i])).collect();
-        self.ends.holding.add_kick(&mut p1);
-        self.ends.finish(system, state, h, &mut q1, &mut p1)?;
-        Ok(report.into())
+        let mut p: Vec<f64> = (0..n).map(|i| state.p[i] - h * (g[i] - f[i])).collect();
+        step.holding.add_kick(&mut p);
+        Ok(End { q, p, history: Vec::new() })
+    }
+
+    fn keeps_constraints(&self) -> bool {
+        true
     }
 
     fn claims(&self) -> Claims {
@@ -93,21 +79,5 @@ impl Integrator for EnergyMomentum {
             angular_momentum: true,
             energy: true,
         }
-    }
-
-    fn holding(&self) -> Option<&Holding> {
-        Some(&self.ends.holding)
-    }
-
-    fn reset(&mut self) {
-        self.solver.kept.reset();
-    }
-
-    fn memory(&self) -> Vec<f64> {
-        self.solver.kept.memory()
-    }
-
-    fn remember(&mut self, memory: &[f64]) {
-        self.solver.kept.remember(memory);
     }
 }

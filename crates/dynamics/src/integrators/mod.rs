@@ -7,22 +7,29 @@ use crate::constraints::Holding;
 use crate::options::{Kind, OptionSpec, Options, Value};
 use crate::{Integrating, State, StepError, System};
 
+mod adaptive;
+mod adaptive_error;
 mod backward_euler;
+mod bdf2;
 mod corotational_reversible;
 mod energy_momentum;
 mod ere;
 mod explicit_euler;
+mod generalized_alpha;
+mod implicit_midpoint;
+mod newmark;
 mod regularized;
 mod rk4;
 mod semi_implicit;
 mod siere;
+mod tr_bdf2;
 mod variational;
 mod variational_4;
 mod verlet;
 
 /// Advances a state through time.
 pub trait Integrator: Send {
-    /// Advances by `h`. On failure the state is untouched.
+    /// Advances by `h`, or as [`Integrator::pace`] says. On failure the state is untouched.
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError>;
     /// What this method promises with its current options.
     fn claims(&self) -> Claims;
@@ -34,6 +41,10 @@ pub trait Integrator: Send {
     fn holding(&self) -> Option<&Holding> {
         None
     }
+    /// How far a step of `h` goes.
+    fn pace(&self) -> Pace {
+        Pace::Fixed
+    }
     /// Forgets what it remembers of earlier steps.
     fn reset(&mut self) {}
     /// What it must remember for the next step to come out the same to the bit.
@@ -42,6 +53,17 @@ pub trait Integrator: Send {
     }
     /// Takes up what [`Integrator::memory`] returned.
     fn remember(&mut self, _memory: &[f64]) {}
+}
+
+/// How far a step of h goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// By h.
+    Fixed,
+    /// By h or less, as far as it is accurate enough.
+    AtMost,
+    /// By hσ, which is known only afterwards.
+    Own,
 }
 
 /// Properties that are tested, not just stated.
@@ -55,7 +77,7 @@ pub struct Claims {
     pub explicit: bool,
     /// The map (q, p) → (q', p') is symplectic, so that energy oscillates but does not drift.
     pub symplectic: bool,
-    /// Running backwards retraces the path.
+    /// Running backwards retraces the path; energy does not drift then either.
     pub reversible: bool,
     /// Σp is kept to round-off (or solver tolerance) when nothing pushes from outside.
     pub linear_momentum: bool,
@@ -63,6 +85,14 @@ pub struct Claims {
     pub angular_momentum: bool,
     /// The energy is kept to solver tolerance, for any potential.
     pub energy: bool,
+}
+
+impl Claims {
+    /// The energy may oscillate but does not drift: what symplectic methods have in common with reversible
+    /// ones \[hairer2006\] IX, XI, and those that keep it.
+    pub fn bounds_energy(&self) -> bool {
+        self.energy || self.symplectic || self.reversible
+    }
 }
 
 /// An integrator in the catalogue.
@@ -130,6 +160,15 @@ pub static CATALOGUE: &[Entry] = &[
     ere::ENTRY,
     siere::ENTRY,
     regularized::ENTRY,
+    implicit_midpoint::ENTRY,
+    newmark::ENTRY,
+    generalized_alpha::ENTRY,
+    bdf2::ENTRY,
+    tr_bdf2::ENTRY,
+    adaptive::naive::ENTRY,
+    adaptive::reversible::ENTRY,
+    adaptive::symplectic::ENTRY,
+    adaptive_error::ENTRY,
 ];
 
 /// The entry of that name.

@@ -13,13 +13,11 @@
 //! \[kharevych2010\] §3.2.11): then an early stop of the solver leaks h v×r of angular momentum instead
 //! of q×r. The discrete momenta are those of Σp and Σq×p for any α.
 
-use super::{Claims, Entry, Integrator, MAX_ITERATIONS, TOLERANCE, Variant};
-use crate::constraints::Holding;
-use crate::implicit::{ForceRule, ImplicitStep, Method, Parts, PotentialRule, Solver};
+use super::{Claims, Entry, MAX_ITERATIONS, TOLERANCE, Variant};
+use crate::StepError;
+use crate::driver::{Driven, End, Scheme, Step};
+use crate::implicit::{ForceRule, Method, Parts, PotentialRule};
 use crate::options::{Kind, OptionSpec, Options};
-use crate::step::Ends;
-use crate::{Integrating, State, StepError, System};
-use lilyan_solve::newton::Workspace;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "variational",
@@ -52,89 +50,67 @@ pub(super) const ENTRY: Entry = Entry {
         &[("solve", Variant::Word("root"))],
         &[("reinject", Variant::Flag(false))],
     ],
-    build: |options| Box::new(Variational::new(options)),
+    build: |options| Box::new(Variational::driven(options)),
 };
 
 /// See the module.
 pub(super) struct Variational {
     alpha: f64,
     reinject: bool,
-    solver: Solver,
-    ends: Ends,
 }
 
 impl Variational {
-    pub(super) fn new(options: &Options) -> Self {
+    pub(super) fn driven(options: &Options) -> Driven<Self> {
         let method = match options.word("solve") {
             "root" => Method::Root,
             _ => Method::Minimize,
         };
-        Self {
-            alpha: options.number("alpha"),
-            reinject: options.flag("reinject"),
-            solver: Solver::new(options, method),
-            ends: Ends::default(),
-        }
+        let scheme = Self { alpha: options.number("alpha"), reinject: options.flag("reinject") };
+        Driven::new(scheme, options, method)
     }
 
-    /// What it works in, for methods built upon it.
-    pub(super) fn workspace(&mut self, system: &dyn System) -> &mut Workspace {
-        self.solver.kept.workspace(system)
-    }
-
-    fn explicit_step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<(), StepError> {
+    fn explicit_step(&self, step: &mut Step<'_>) -> Result<End, StepError> {
+        let (system, state, h) = (step.system, step.state, step.h);
         let n = state.q.len();
-        let (mut g, mut v, mut q1) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
-        let mut p1 = state.p.clone();
-        self.ends.mean_velocity(&state.q, h, &mut v);
+        let (mut g, mut v, mut q) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        let mut p = state.p.clone();
+        step.ends.mean_velocity(&state.q, h, &mut v);
         if self.alpha == 0.0 {
             system.gradient(state.t, &state.q, &mut g);
             for i in 0..n {
-                p1[i] -= h * g[i];
+                p[i] -= h * g[i];
             }
         }
-        system.mass().solve(&self.ends.mask, &p1, &mut v);
+        system.mass().solve(&step.ends.mask, &p, &mut v);
         for i in 0..n {
-            q1[i] = state.q[i] + h * v[i];
+            q[i] = state.q[i] + h * v[i];
         }
-        let Ends { holding, mask, .. } = &mut self.ends;
-        holding.drift(system, state, h, mask, None, &mut v, &mut q1)?;
-        holding.add_kick(&mut p1);
+        step.holding.drift(system, state, h, &step.ends.mask, None, &mut v, &mut q)?;
+        step.holding.add_kick(&mut p);
         let t1 = state.t + h;
         if self.alpha == 1.0 {
-            system.gradient(t1, &q1, &mut g);
+            system.gradient(t1, &q, &mut g);
             for i in 0..n {
-                p1[i] -= h * g[i];
+                p[i] -= h * g[i];
             }
         }
         if system.has_forces() {
             g.fill(0.0);
-            system.forces(t1, &q1, &v, &mut g);
+            system.forces(t1, &q, &v, &mut g);
             for i in 0..n {
-                p1[i] += h * g[i];
+                p[i] += h * g[i];
             }
         }
-        self.ends.finish(system, state, h, &mut q1, &mut p1)
+        Ok(End { q, p, history: Vec::new() })
     }
 
-    fn implicit_step(
-        &mut self,
-        system: &dyn System,
-        state: &mut State,
-        h: f64,
-    ) -> Result<Integrating, StepError> {
+    fn implicit_step(&self, step: &mut Step<'_>) -> Result<End, StepError> {
+        let (system, state, h) = (step.system, step.state, step.h);
         let (alpha, n) = (self.alpha, state.q.len());
         let impulse: Vec<f64> = state.p.iter().map(|p| alpha * h * p).collect();
-        let mut v = state.v.clone();
-        self.ends.mean_velocity(&state.q, h, &mut v);
-        let mut x: Vec<f64> = state.q.iter().zip(&v).map(|(q, v)| q + alpha * h * v).collect();
+        let mut x = step.ballistic(alpha);
         let time = state.t + alpha * h;
-        let step = ImplicitStep::new(
-            system,
-            state.t,
-            h,
-            &state.q,
-            &self.ends.mask,
+        step.solve(
             Parts {
                 impulse: &impulse,
                 weight: alpha * (1.0 - alpha) * h * h,
@@ -144,48 +120,44 @@ impl Variational {
                 forces: ForceRule::Between,
                 potential: PotentialRule::Gradient,
             },
-        );
-        let report = self.solver.solve(step.holding(&mut self.ends.holding), &mut x)?;
+            &mut x,
+        )?;
 
         let mut g = vec![0.0; n];
         system.gradient(time, &x, &mut g);
-        let mut q1: Vec<f64> = state.q.iter().zip(&x).map(|(q, x)| q + (x - q) / alpha).collect();
+        let q: Vec<f64> = state.q.iter().zip(&x).map(|(q, x)| q + (x - q) / alpha).collect();
         let mut f = vec![0.0; n];
         if system.has_forces() {
-            system.forces_between(state.t, h, &state.q, &q1, &mut f);
+            system.forces_between(state.t, h, &state.q, &q, &mut f);
         }
-        let mut p1 = vec![0.0; n];
-        if self.reinject {
-            for i in 0..n {
-                p1[i] = state.p[i] - h * (g[i] - f[i]);
-            }
-            self.ends.holding.add_kick(&mut p1);
+        let p = if self.reinject {
+            let mut p: Vec<f64> = (0..n).map(|i| state.p[i] - h * (g[i] - f[i])).collect();
+            step.holding.add_kick(&mut p);
+            p
         } else {
+            let v: Vec<f64> = (0..n).map(|i| (x[i] - state.q[i]) / (alpha * h)).collect();
+            let mut p = step.momentum(&v);
             for i in 0..n {
-                v[i] = (x[i] - state.q[i]) / (alpha * h);
+                p[i] -= h * (alpha * g[i] - 0.5 * f[i]);
             }
-            system.mass().mul(&v, &mut p1);
-            for i in 0..n {
-                p1[i] -= h * (alpha * g[i] - 0.5 * f[i]);
-            }
-        }
-        if !system.energy(state.t + h, &q1).is_finite() {
-            return Err(StepError::Infeasible { t: state.t, h });
-        }
-        self.ends.finish(system, state, h, &mut q1, &mut p1)?;
-        Ok(report.into())
+            p
+        };
+        step.check_end(&q)?;
+        Ok(End { q, p, history: Vec::new() })
     }
 }
 
-impl Integrator for Variational {
-    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
-        self.ends.prepare(system, state, h)?;
+impl Scheme for Variational {
+    fn step(&self, step: &mut Step<'_>) -> Result<End, StepError> {
         if self.alpha == 0.0 || self.alpha == 1.0 {
-            self.explicit_step(system, state, h)?;
-            Ok(Integrating::default())
+            self.explicit_step(step)
         } else {
-            self.implicit_step(system, state, h)
+            self.implicit_step(step)
         }
+    }
+
+    fn keeps_constraints(&self) -> bool {
+        true
     }
 
     fn claims(&self) -> Claims {
@@ -200,21 +172,5 @@ impl Integrator for Variational {
             angular_momentum: true,
             energy: false,
         }
-    }
-
-    fn holding(&self) -> Option<&Holding> {
-        Some(&self.ends.holding)
-    }
-
-    fn reset(&mut self) {
-        self.solver.kept.reset();
-    }
-
-    fn memory(&self) -> Vec<f64> {
-        self.solver.kept.memory()
-    }
-
-    fn remember(&mut self, memory: &[f64]) {
-        self.solver.kept.remember(memory);
     }
 }

@@ -8,6 +8,7 @@
 use super::variational::Variational;
 use super::{Claims, Entry, Integrator, MAX_ITERATIONS, TOLERANCE};
 use crate::constraints::{Constraint, Holding};
+use crate::driver::Driven;
 use crate::options::{Kind, OptionSpec, Options, Value};
 use crate::step::Ends;
 use crate::{EnergyParts, Integrating, Mass, State, StepError, System};
@@ -25,7 +26,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 struct Variational4 {
-    midpoint: Variational,
+    midpoint: Driven<Variational>,
     ends: Ends,
 }
 
@@ -42,7 +43,7 @@ impl Variational4 {
     fn new(options: &Options) -> Self {
         let given: Vec<(String, Value)> = options.iter().map(|(k, v)| (k.to_string(), v.clone())).collect();
         let inner = Options::resolve(INNER, &given).expect("the options of this method are a subset");
-        Self { midpoint: Variational::new(&inner), ends: Ends::default() }
+        Self { midpoint: Variational::driven(&inner), ends: Ends::default() }
     }
 
     /// Half a step of damping at fixed q: (M + ¼hD) Δv = −½h D v.
@@ -51,7 +52,7 @@ impl Variational4 {
             return Ok(());
         }
         self.ends.prepare(system, state, 0.0)?;
-        let work = self.midpoint.workspace(system);
+        let work = self.midpoint.solver.kept.workspace(system);
         let a = work.matrix_mut();
         a.clear();
         system.damping(state.t, &state.q, a);

@@ -186,6 +186,10 @@ fn drive<S: System>(
             Err(StepError::NotFinite { t, .. }) => return (Ended::Exploded(t), work),
             Err(error) => return (Ended::Failed(error.to_string()), work),
         };
+        if record.parts == 0 {
+            // A method with its own pace was there already.
+            continue;
+        }
         let state = &simulation.state;
         let h = state.t - before.t;
         if h.is_nan() || h <= 0.0 {
@@ -194,7 +198,7 @@ fn drive<S: System>(
         work.t = state.t;
         work.steps += 1;
         work.newton += record.integrating.newton_iterations as u64;
-        work.halved += u64::from(record.parts > 1);
+        work.halved += u64::from(record.cut);
         if wanted <= state.t + 1e-9 * h {
             while let Some(&t) = times.as_slice().get(next).filter(|t| **t <= state.t + 1e-9 * h) {
                 let s = (t - before.t) / h;

@@ -9,7 +9,7 @@ use lilyan_dynamics::{Checkpoint, Ledger, State};
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"LILYANCP";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// Everything a run needs to go on.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +22,8 @@ pub struct Saved {
     pub energy: Vec<Vec<f64>>,
     /// Lines of `probes.csv` so far.
     pub probes: Vec<Vec<f64>>,
-    /// Frames written.
-    pub frames: u64,
+    /// Times of the frames written, s.
+    pub frames: Vec<f64>,
     /// Counters of the run, in the order of their use.
     pub counters: Vec<f64>,
 }
@@ -72,7 +72,7 @@ impl Saved {
         for v in [&s.state.q, &s.state.v, &s.state.p, &s.memory, &self.counters] {
             w.numbers(v);
         }
-        w.0.extend(self.frames.to_le_bytes());
+        w.numbers(&self.frames);
         for rows in [&self.energy, &self.probes] {
             w.0.extend((rows.len() as u64).to_le_bytes());
             for row in rows {
@@ -115,7 +115,7 @@ impl Saved {
         let index = r.integer()?;
         let (q, v, p) = (r.numbers()?, r.numbers()?, r.numbers()?);
         let (memory, counters) = (r.numbers()?, r.numbers()?);
-        let frames = r.integer()?;
+        let frames = r.numbers()?;
         let (energy, probes) = (r.rows()?, r.rows()?);
         let ledger = Ledger { initial, work_external, dissipated_physical };
         let simulation = Checkpoint { state: State { t, q, v, p }, step, index, ledger, memory };
@@ -192,7 +192,7 @@ mod tests {
             },
             energy: vec![vec![1.0, 2.0], vec![3.0, 4.0]],
             probes: vec![vec![]],
-            frames: 4,
+            frames: vec![0.0, 0.1, 0.2, 0.3],
             counters: vec![9.0],
         }
     }

@@ -126,7 +126,7 @@ pub fn run(
         };
         pace.add(began.elapsed().as_secs_f64());
         recorder.counters.newton += record.integrating.newton_iterations as f64;
-        recorder.counters.halved += f64::from(u8::from(record.parts > 1));
+        recorder.counters.halved += f64::from(u8::from(record.cut));
         recorder.counters.wall = before + start.elapsed().as_secs_f64();
         let index = built.simulation.index;
         let (line, frame) = (schedule.is_line(index), schedule.is_frame(index));
@@ -208,11 +208,6 @@ impl Schedule {
         // A frame interval shorter than the step cannot be met: one frame per step then.
         self.every <= self.step || self.step_of_frame(k) == index
     }
-
-    fn time_of_frame(&self, k: u64) -> f64 {
-        let index = if self.every <= self.step { k } else { self.step_of_frame(k) };
-        index as f64 * self.step
-    }
 }
 
 /// Median of step times with bounded memory: every 2ᵏ-th once there are many.
@@ -253,7 +248,7 @@ fn save(
         simulation: built.simulation.checkpoint(),
         energy: checkpoint::rows(&recorder.energy),
         probes: checkpoint::rows(&recorder.probes),
-        frames: recorder.frames,
+        frames: recorder.frame_times(),
         counters: recorder.counters.to_vec(),
     }
     .write(directory)
@@ -304,7 +299,7 @@ fn resume(
     recorder: &mut Recorder,
     schedule: &Schedule,
 ) {
-    recorder.adopt_frames(built, saved.frames, &|k| schedule.time_of_frame(k));
+    recorder.adopt_frames(built, &saved.frames);
     built.simulation.restore(&saved.simulation);
     recorder.counters = counters;
     // A run that was told to stop early ends with a line that a longer one does not have.

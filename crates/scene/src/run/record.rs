@@ -127,7 +127,7 @@ impl Recorder {
             l[2],
             simulation.index as f64,
             record.integrating.newton_iterations as f64,
-            simulation.step / f64::from(record.parts.max(1)),
+            if record.parts == 0 { simulation.step } else { record.advanced / f64::from(record.parts) },
         ];
         row.extend(constraints::row(built));
         self.energy.push(&row);
@@ -186,11 +186,15 @@ impl Recorder {
         }
     }
 
-    /// Takes up frames that an earlier run wrote.
-    pub(super) fn adopt_frames(&mut self, built: &Built, count: u64, every: &dyn Fn(u64) -> f64) {
-        for k in 0..count {
-            let name = frame_name(k as usize);
-            let t = every(k);
+    /// Times of the frames written, s.
+    pub(super) fn frame_times(&self) -> Vec<f64> {
+        self.collection.frames().iter().map(|(t, _)| *t).collect()
+    }
+
+    /// Takes up frames that an earlier run wrote, at these times.
+    pub(super) fn adopt_frames(&mut self, built: &Built, times: &[f64]) {
+        for (k, &t) in times.iter().enumerate() {
+            let name = frame_name(k);
             self.collection.push(t, name.clone());
             // Only the report's replay needs the positions; a frame that cannot be read is left out.
             if let Ok(crate::readers::Loaded::Tets(mesh, _)) =
@@ -202,7 +206,7 @@ impl Recorder {
                 }
             }
         }
-        self.frames = count;
+        self.frames = times.len() as u64;
     }
 
     /// Writes the tables.

@@ -129,8 +129,9 @@ fn energy_check(built: &Built, energy: &EnergyFigures, claims: &Claims, name: &s
     let direction = if lost >= 0.0 { "lost" } else { "gained" };
     let (allowed, why) = if claims.energy {
         (1e-6, "the method keeps energy to solver tolerance".to_string())
-    } else if claims.symplectic {
-        (0.02, "a symplectic method keeps energy in a band that shrinks with the step".to_string())
+    } else if claims.bounds_energy() {
+        let kind = if claims.symplectic { "symplectic" } else { "reversible" };
+        (0.02, format!("a {kind} method keeps energy in a band that shrinks with the step"))
     } else {
         let advice = format!(
             "{name} {direction} energy by itself: shorten the step, or use `energy-momentum` or `variational`"

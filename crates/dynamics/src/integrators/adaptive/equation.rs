@@ -1,0 +1,124 @@
+//! The equation of an adapted step. With x = ½(q_k + q_{k+1}), the step Δt = hσ(q_k, q_{k+1}) and the
+//! multiplier λ are functions of x, and what remains is
+//!
+//!   M(x − q_k) − ½Δt [p_k − ½Δt(∇W(x) − f) − hλ ∂₁σ] = 0,
+//!   λ = ½vᵀMv + W(x) − E − ½f·(q_{k+1} − q_k),  v = (q_{k+1} − q_k)/Δt,
+//!
+//! with λ = 0 where only reversibility is wanted. E is the energy to be expected at t_k (\[kharevych2010\]
+//! 3.25–3.27 and §3.3.5, the recursion for λ summed up). Newton–Krylov, preconditioned by M + ½Δt D + ¼Δt² K:
+//! what σ adds to the Jacobian is of low rank.
+
+use super::rule::{Rule, Span};
+use crate::{Curvature, State, System};
+use lilyan_solve::BlockMatrix;
+use lilyan_solve::newton::{Equations, dot};
+
+pub(super) struct Timed<'a> {
+    pub system: &'a dyn System,
+    pub state: &'a State,
+    /// Step in the fictive time in which steps are equal, s.
+    pub h: f64,
+    pub rule: &'a Rule,
+    pub symplectic: bool,
+    /// E, J.
+    pub energy: f64,
+    /// ∇W(q_k), if the rule wants it.
+    pub start: &'a [f64],
+    pub held: &'a [bool],
+}
+
+/// All that follows from x.
+pub(super) struct Point {
+    /// Δt, s.
+    pub dt: f64,
+    /// J.
+    pub lambda: f64,
+    pub gradient: Vec<f64>,
+    pub forces: Vec<f64>,
+    /// W(t_{k+1}, x) − W(t_k, x), J.
+    pub ramp: f64,
+    /// ∂σ/∂q_k and ∂σ/∂q_{k+1}, if there is a λ.
+    pub slopes: Option<[Vec<f64>; 2]>,
+}
+
+impl Timed<'_> {
+    /// `None` where x is infeasible. The ramp is only needed at the end of a reversible step.
+    pub fn at(&self, x: &[f64], ramp: bool) -> Option<Point> {
+        let (system, state, n) = (self.system, self.state, x.len());
+        let span = Span {
+            system,
+            h: self.h,
+            // The time of the middle would depend on σ; for W without time it makes no difference.
+            t: state.t,
+            q0: &state.q,
+            x,
+            held: self.held,
+            energy: self.energy,
+            start: self.start,
+        };
+        let sigma = self.rule.sigma(&span, self.symplectic);
+        let dt = self.h * sigma.value;
+        if !(dt.is_finite() && dt * self.h > 0.0) {
+            return None;
+        }
+        let middle = state.t + 0.5 * dt;
+        let mut gradient = vec![0.0; n];
+        system.gradient(middle, x, &mut gradient);
+        let mut forces = vec![0.0; n];
+        if system.has_forces() {
+            let q1: Vec<f64> = x.iter().zip(&state.q).map(|(x, q)| 2.0 * x - q).collect();
+            system.forces_between(state.t, dt, &state.q, &q1, &mut forces);
+        }
+        let mut point = Point { dt, lambda: 0.0, gradient, forces, ramp: 0.0, slopes: sigma.slopes };
+        if system.has_load() && (ramp || self.symplectic) {
+            point.ramp = system.energy(state.t + dt, x) - system.energy(state.t, x);
+        }
+        if self.symplectic {
+            let half: Vec<f64> = x.iter().zip(&state.q).map(|(x, q)| x - q).collect();
+            let mut inertia = vec![0.0; n];
+            system.mass().mul(&half, &mut inertia);
+            let kinetic = 2.0 * dot(&half, &inertia) / (dt * dt);
+            let added = dot(&point.forces, &half) + 0.5 * point.ramp;
+            point.lambda = kinetic + system.energy(middle, x) - self.energy - added;
+        }
+        Some(point)
+    }
+}
+
+impl Equations for Timed<'_> {
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> bool {
+        let Some(point) = self.at(x, false) else { return false };
+        let half = 0.5 * point.dt;
+        let moved: Vec<f64> = x.iter().zip(&self.state.q).map(|(x, q)| x - q).collect();
+        self.system.mass().mul(&moved, r);
+        for i in 0..x.len() {
+            let slope = point.slopes.as_ref().map_or(0.0, |s| self.h * point.lambda * s[0][i]);
+            let force = half * (point.gradient[i] - point.forces[i]) + slope;
+            r[i] = if self.held[i] { 0.0 } else { r[i] - half * (self.state.p[i] - force) };
+        }
+        r.iter().all(|r| r.is_finite())
+    }
+
+    fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
+        a.clear();
+        let half = 0.5 * self.at(x, false).map_or(self.h, |p| p.dt);
+        let middle = self.state.t + half;
+        self.system.hessian(middle, x, curvature, a);
+        a.scale(half * half);
+        if self.system.has_forces() {
+            let mut d = BlockMatrix::zeros(self.system.pattern().clone());
+            self.system.damping(middle, x, &mut d);
+            a.add_scaled(half, &d);
+        }
+        self.system.mass().add_to(a);
+        a.hold(self.held);
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        1.0 / self.system.mass().diagonal()[i]
+    }
+
+    fn max_step(&mut self, x: &[f64], d: &[f64]) -> f64 {
+        self.system.max_step(x, d)
+    }
+}

@@ -1,0 +1,207 @@
+//! Time adaption with a σ rule \[kharevych2010\] §3.3–3.4: t_{k+1} = t_k + hσ(q_k, q_{k+1}), on the midpoint
+//! rule. What sets the three methods apart is how σ is treated; their files say it.
+
+mod equation;
+pub(super) mod naive;
+pub(super) mod reversible;
+mod rule;
+pub(super) mod symplectic;
+
+use crate::System;
+use equation::Timed;
+use rule::{EPSILON, RULE, Rule, SCALE, Span, TIME};
+
+use super::{Claims, Integrator, MAX_ITERATIONS, Pace, TOLERANCE};
+use crate::implicit::{Method, Solver};
+use crate::step::Ends;
+use crate::{Integrating, Options, State, StepError};
+use lilyan_solve::newton::dot;
+
+/// σ is refused beyond this and below its inverse: time would stand still, or jump.
+const LARGEST: f64 = 1e4;
+
+/// Solves for the step and its length together.
+struct Adaptive {
+    rule: Rule,
+    /// With the multiplier λ that makes it symplectic.
+    symplectic: bool,
+    solver: Solver,
+    ends: Ends,
+    /// The energy at the start and what forces without potential, loads and moving pins have added since.
+    energy: Option<f64>,
+}
+
+impl Adaptive {
+    fn new(options: &Options, symplectic: bool) -> Self {
+        Self {
+            rule: Rule::new(options),
+            symplectic,
+            solver: Solver::new(options, Method::Root),
+            ends: Ends::default(),
+            energy: None,
+        }
+    }
+
+    /// The step with held unknowns where they are at the end of a step of `dt`; returns x and what was
+    /// found with it.
+    fn solve<'a>(
+        &mut self,
+        system: &'a dyn System,
+        state: &'a State,
+        h: f64,
+        (energy, start): (f64, &'a [f64]),
+        dt: f64,
+        report: &mut Integrating,
+    ) -> Result<(Vec<f64>, equation::Point), StepError> {
+        self.ends.prepare(system, state, dt)?;
+        let mut equation = Timed {
+            system,
+            state,
+            h,
+            rule: &self.rule,
+            symplectic: self.symplectic,
+            energy,
+            start,
+            held: &self.ends.mask,
+        };
+        let mut still = state.q.clone();
+        let mut x: Vec<f64> = (0..still.len()).map(|i| state.q[i] + 0.5 * dt * state.v[i]).collect();
+        for i in (0..x.len()).filter(|&i| self.ends.mask[i]) {
+            x[i] = 0.5 * (state.q[i] + self.ends.q[i]);
+            still[i] = x[i];
+        }
+        let mut solved = self.solver.root(&mut equation, system, &mut x, &state.q);
+        if solved.is_err() {
+            x = still;
+            solved = self.solver.root(&mut equation, system, &mut x, &state.q);
+        }
+        let done = solved.map_err(|cause| StepError::Solve { cause, t: state.t, h })?;
+        report.newton_iterations += done.iterations;
+        report.linear_iterations += done.linear_iterations;
+        let point = equation.at(&x, true).ok_or(StepError::Infeasible { t: state.t, h })?;
+        Ok((x, point))
+    }
+}
+
+impl Integrator for Adaptive {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
+        let n = state.q.len();
+        let energy = self.energy.unwrap_or_else(|| total(system, state));
+        self.ends.prepare(system, state, 0.0)?;
+        let mut start = Vec::new();
+        if self.rule.wants_start() {
+            start = vec![0.0; n];
+            system.gradient(state.t, &state.q, &mut start);
+        }
+        let begin = Span {
+            system,
+            h,
+            t: state.t,
+            q0: &state.q,
+            x: &state.q,
+            held: &self.ends.mask,
+            energy,
+            start: &start,
+        };
+        let mut dt = checked(h, self.rule.sigma(&begin, false).value, system, state)?;
+        let mut report = Integrating::default();
+        let (mut x, mut point) = self.solve(system, state, h, (energy, &start), dt, &mut report)?;
+        // Where pins move their end is known only with the step's: a few rounds settle both.
+        let mut rounds = 0;
+        while system.held_moves() && (point.dt - dt).abs() > 1e-14 * dt {
+            rounds += 1;
+            if rounds > 30 {
+                return Err(StepError::Pace { t: state.t, h, sigma: point.dt / h });
+            }
+            dt = point.dt;
+            (x, point) = self.solve(system, state, h, (energy, &start), dt, &mut report)?;
+        }
+        let dt = checked(h, point.dt / h, system, state)?;
+        let mut q1: Vec<f64> = (0..n).map(|i| state.q[i] + 2.0 * (x[i] - state.q[i])).collect();
+        let mut p1: Vec<f64> =
+            (0..n).map(|i| state.p[i] - dt * (point.gradient[i] - point.forces[i])).collect();
+        if let Some([first, second]) = &point.slopes {
+            for i in 0..n {
+                p1[i] -= h * point.lambda * (first[i] + second[i]);
+            }
+        }
+        if !system.energy(state.t + dt, &q1).is_finite() {
+            return Err(StepError::Infeasible { t: state.t, h: dt });
+        }
+        let added = work(system, state, &self.ends.mask, dt, &q1, &point);
+        self.ends.finish(system, state, dt, &mut q1, &mut p1)?;
+        self.energy = Some(energy + added);
+        Ok(report)
+    }
+
+    fn claims(&self) -> Claims {
+        Claims {
+            order: 2,
+            damped_order: 2,
+            explicit: false,
+            symplectic: self.symplectic,
+            reversible: true,
+            linear_momentum: true,
+            angular_momentum: true,
+            energy: false,
+        }
+    }
+
+    fn pace(&self) -> Pace {
+        Pace::Own
+    }
+
+    fn reset(&mut self) {
+        self.solver.kept.reset();
+        self.energy = None;
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.energy.into_iter().chain(self.solver.kept.memory()).collect()
+    }
+
+    fn remember(&mut self, memory: &[f64]) {
+        self.energy = memory.first().copied();
+        self.solver.kept.remember(memory.get(1..).unwrap_or_default());
+    }
+}
+
+/// hσ, unless σ is out of all proportion.
+fn checked(h: f64, sigma: f64, system: &dyn System, state: &State) -> Result<f64, StepError> {
+    let t = state.t;
+    if sigma > 1.0 / LARGEST && sigma < LARGEST {
+        Ok(h * sigma)
+    } else if system.energy(t, &state.q).is_finite() {
+        Err(StepError::Pace { t, h, sigma })
+    } else {
+        Err(StepError::Infeasible { t, h })
+    }
+}
+
+fn total(system: &dyn System, state: &State) -> f64 {
+    state.kinetic(system) + system.energy(state.t, &state.q)
+}
+
+/// What came into the energy during the step, but for round-off: work of forces without potential, of loads
+/// that change, and of pins that move.
+fn work(
+    system: &dyn System,
+    state: &State,
+    held: &[bool],
+    dt: f64,
+    q1: &[f64],
+    point: &equation::Point,
+) -> f64 {
+    let moved: Vec<f64> = q1.iter().zip(&state.q).map(|(a, b)| a - b).collect();
+    let mut work = dot(&point.forces, &moved) + point.ramp;
+    if system.held_moves() {
+        let (mut q, mut v, mut p) = (state.q.clone(), state.v.clone(), vec![0.0; q1.len()]);
+        system.place_held(state.t + dt, &mut q, &mut v);
+        system.mass().mul(&v, &mut p);
+        for i in (0..q1.len()).filter(|&i| held[i]) {
+            work += (point.gradient[i] - point.forces[i]) * moved[i];
+            work += 0.5 * (v[i] + state.v[i]) * (p[i] - state.p[i]);
+        }
+    }
+    work
+}

@@ -1,0 +1,90 @@
+//! The generalised-α method \[chung1993\]: Newmark's formulas for q_{k+1}, v_{k+1} from accelerations a, and
+//!
+//!   M((1−α_m)a_{k+1} + α_m a_k) = F(t_f, q_f, v_f),  q_f = (1−α_f)q_{k+1} + α_f q_k, v_f and t_f likewise,
+//!
+//! α_m = (2ρ∞−1)/(ρ∞+1), α_f = ρ∞/(ρ∞+1), γ = ½−α_m+α_f, β = ¼(1−α_m+α_f)². Second order; the highest
+//! frequencies lose the share 1 − ρ∞ of their amplitude in every step, low ones almost nothing.
+//! Ma is kept from step to step; the first is F at the start. a_k is the acceleration at t_k + (α_f−α_m)h:
+//! where h changes, its distance from that at t_k is scaled along, or the order would be lost.
+
+use super::{Claims, Entry, MAX_ITERATIONS, TOLERANCE, Variant};
+use crate::StepError;
+use crate::driver::{Driven, End, Scheme, Stage, Step};
+use crate::implicit::Method;
+use crate::options::{Kind, OptionSpec};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "generalized-alpha",
+    summary: "second order; damps high frequencies as much as asked, low ones hardly",
+    cite: "chung1993",
+    options: &[
+        OptionSpec {
+            name: "rho_inf",
+            doc: "factor on the amplitude of the highest frequencies in one step",
+            kind: Kind::Number { min: 0.0, max: 1.0, default: 0.8 },
+        },
+        TOLERANCE,
+        MAX_ITERATIONS,
+    ],
+    variants: &[&[("rho_inf", Variant::Number(0.0))], &[("rho_inf", Variant::Number(0.5))]],
+    build: |options| {
+        let scheme = GeneralizedAlpha { rho: options.number("rho_inf") };
+        Box::new(Driven::new(scheme, options, Method::Minimize))
+    },
+};
+
+struct GeneralizedAlpha {
+    rho: f64,
+}
+
+impl Scheme for GeneralizedAlpha {
+    fn step(&self, step: &mut Step<'_>) -> Result<End, StepError> {
+        let (m, f) = ((2.0 * self.rho - 1.0) / (self.rho + 1.0), self.rho / (self.rho + 1.0));
+        let (gamma, beta) = (0.5 - m + f, 0.25 * (1.0 - m + f).powi(2));
+        let (state, h) = (step.state, step.h);
+        let n = state.q.len();
+        let start = match step.history {
+            [before, kept @ ..] if *before == h => kept.to_vec(),
+            known => {
+                let mut force = step.start_force()?;
+                if let [before, kept @ ..] = known {
+                    force.iter_mut().zip(kept).for_each(|(f, k)| *f += (k - *f) * h / before);
+                }
+                force
+            }
+        };
+        let a = step.acceleration(&start);
+        // Share of Ma_k in q₁ beside that inside F.
+        let past = h * h * ((0.5 - beta) - beta * m / (1.0 - m));
+        let (reach, span, time) = (1.0 - f, beta * h / gamma, state.t + (1.0 - f) * h);
+        let drift = |i: usize| h * state.v[i] + (0.5 - beta) * h * h * a[i];
+        let speed = |i: usize| state.v[i] + (1.0 - gamma) * h * a[i];
+        let (x, v) = step.stage(Stage {
+            time,
+            impulse: (0..n).map(|i| reach * (h * state.p[i] + past * start[i])).collect(),
+            weight: reach * beta * h * h / (1.0 - m),
+            span,
+            offset: (0..n).map(|i| reach * (speed(i) - drift(i) / span) + f * state.v[i]).collect(),
+            reach,
+        })?;
+        let force = step.force(time, &x, &v);
+        let end: Vec<f64> = (0..n).map(|i| (force[i] - m * start[i]) / (1.0 - m)).collect();
+        let q: Vec<f64> = (0..n).map(|i| state.q[i] + (x[i] - state.q[i]) / reach).collect();
+        let p = (0..n).map(|i| state.p[i] + h * ((1.0 - gamma) * start[i] + gamma * end[i])).collect();
+        step.check_end(&q)?;
+        Ok(End { q, p, history: [&[h], &end[..]].concat() })
+    }
+
+    fn claims(&self) -> Claims {
+        Claims {
+            order: 2,
+            damped_order: 2,
+            explicit: false,
+            symplectic: false,
+            reversible: false,
+            linear_momentum: true,
+            angular_momentum: false,
+            energy: false,
+        }
+    }
+}

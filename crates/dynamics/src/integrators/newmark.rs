@@ -1,0 +1,84 @@
+//! Newmark's family \[newmark1959\], with F = −∇W + f at the ends of the step:
+//!
+//!   q_{k+1} = q_k + hv_k + h²M⁻¹((½−β)F_k + βF_{k+1}),  v_{k+1} = v_k + hM⁻¹((1−γ)F_k + γF_{k+1}).
+//!
+//! F_k is taken anew at (q_k, v_k) and not carried along as an acceleration: the same numbers if steps are
+//! solved exactly, and a one-step method. β = ¼, γ = ½ is the trapezoidal rule: second order, reversible,
+//! stable for linear systems at any step, conjugate to the midpoint rule and hence almost symplectic.
+//! γ > ½ damps numerically and is of first order; β ≥ ¼(γ + ½)² then keeps it stable. β = 0 is `verlet`.
+
+use super::{Claims, Entry, MAX_ITERATIONS, TOLERANCE, Variant};
+use crate::StepError;
+use crate::driver::{Driven, End, Scheme, Stage, Step};
+use crate::implicit::Method;
+use crate::options::{Kind, OptionSpec};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "newmark",
+    summary: "second order; the trapezoidal rule, or with gamma > 0.5 numerical damping",
+    cite: "newmark1959",
+    options: &[
+        OptionSpec {
+            name: "beta",
+            doc: "share of the force at the end in the positions; 0.25 is stable at any step",
+            kind: Kind::Number { min: 0.05, max: 1.0, default: 0.25 },
+        },
+        OptionSpec {
+            name: "gamma",
+            doc: "share of the force at the end in the velocities; above 0.5 damps, and is first order",
+            kind: Kind::Number { min: 0.5, max: 1.0, default: 0.5 },
+        },
+        TOLERANCE,
+        MAX_ITERATIONS,
+    ],
+    variants: &[
+        &[("beta", Variant::Number(0.3025)), ("gamma", Variant::Number(0.6))],
+        &[("beta", Variant::Number(1.0 / 6.0))],
+    ],
+    build: |options| {
+        let scheme = Newmark { beta: options.number("beta"), gamma: options.number("gamma") };
+        Box::new(Driven::new(scheme, options, Method::Minimize))
+    },
+};
+
+struct Newmark {
+    beta: f64,
+    gamma: f64,
+}
+
+impl Scheme for Newmark {
+    fn step(&self, step: &mut Step<'_>) -> Result<End, StepError> {
+        let (&Self { beta, gamma }, state, h) = (self, step.state, step.h);
+        let (n, t1, span) = (state.q.len(), state.t + h, beta * h / gamma);
+        let start = step.start_force()?;
+        let a = step.acceleration(&start);
+        // What q₁ − q₀ and v₁ are without F₁.
+        let drift = |i: usize| h * state.v[i] + (0.5 - beta) * h * h * a[i];
+        let speed = |i: usize| state.v[i] + (1.0 - gamma) * h * a[i];
+        let (q, v) = step.stage(Stage {
+            time: t1,
+            impulse: (0..n).map(|i| h * state.p[i] + (0.5 - beta) * h * h * start[i]).collect(),
+            weight: beta * h * h,
+            span,
+            offset: (0..n).map(|i| speed(i) - drift(i) / span).collect(),
+            reach: 1.0,
+        })?;
+        let end = step.force(t1, &q, &v);
+        let p = (0..n).map(|i| state.p[i] + h * ((1.0 - gamma) * start[i] + gamma * end[i])).collect();
+        Ok(End { q, p, history: Vec::new() })
+    }
+
+    fn claims(&self) -> Claims {
+        let symmetric = self.gamma == 0.5;
+        Claims {
+            order: if symmetric { 2 } else { 1 },
+            damped_order: if symmetric { 2 } else { 1 },
+            explicit: false,
+            symplectic: false,
+            reversible: symmetric,
+            linear_momentum: true,
+            angular_momentum: false,
+            energy: false,
+        }
+    }
+}
