@@ -352,18 +352,20 @@ fn order_is_kept_with_changing_steps() {
 }
 
 /// Springs from soft to stiffer than steel at steps from 10 µs to 0.1 s, with and without damping: every
-/// method arrives at finite numbers, or says why it cannot.
+/// method arrives at finite numbers, or says why it cannot. LILYAN_LONG=1 tries everything between the ends.
 #[test]
 fn any_stiffness_and_step_converges_or_is_refused() {
+    let long = std::env::var_os("LILYAN_LONG").is_some();
+    let (stride, steps) = if long { (1, 5) } else { (2, 2) };
     each(|name, make, _| {
-        for stiffness in [1e4, 1e6, 1e8, 1e10, 1e12] {
-            for h in [1e-5, 1e-4, 1e-3, 1e-2, 1e-1] {
+        for stiffness in [1e4, 1e6, 1e8, 1e10, 1e12].into_iter().step_by(stride) {
+            for h in [1e-5, 1e-4, 1e-3, 1e-2, 1e-1].into_iter().step_by(stride) {
                 for damping in [0.0, 1e-3 * stiffness] {
                     let (system, state) = stiff(stiffness, damping);
                     let mut simulation = Simulation::new(system, make(), state, h);
                     let own = simulation.integrator.pace() == Pace::Own;
-                    for _ in 0..5 {
-                        // A rule that was made for other energies may ask for thousands of steps: five will do.
+                    for _ in 0..steps {
+                        // A rule that was made for other energies may ask for thousands of steps: a few will do.
                         let arrived = match own {
                             true => {
                                 let Simulation { system, integrator, state, .. } = &mut simulation;
