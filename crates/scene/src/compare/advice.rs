@@ -41,6 +41,9 @@ pub struct Advice {
 const SAME_COST: f64 = 1.25;
 /// Energy lost or gained beyond this share is worth a word.
 const NOTICEABLE: f64 = 0.05;
+/// A run that gains more than this share of the energy in play is on its way to an explosion: positions may
+/// still be right, but it is not advised.
+const GROWING: f64 = 0.2;
 
 /// Advice from the rows. `reference_error` is added to every error; `order` tells what a row's method was
 /// measured to have.
@@ -70,10 +73,11 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Error (with the reference's own) and cost of a run that finished.
+    /// Error (with the reference's own) and cost of a run that finished and can be advised.
     fn figures(&self, k: usize) -> Option<(f64, f64)> {
         let row = &self.rows[k];
-        Some((row.error()? + self.unsure, row.cost()?))
+        let grows = row.energy_drift.is_some_and(|[extreme, _]| extreme > GROWING);
+        if grows { None } else { Some((row.error()? + self.unsure, row.cost()?)) }
     }
 
     fn all(&self) -> impl Iterator<Item = (usize, f64, f64)> + '_ {
@@ -131,7 +135,7 @@ impl Field<'_> {
         }
         if claims.energy {
             reasons.push("it keeps energy at any step".to_string());
-        } else if claims.symplectic {
+        } else if claims.symplectic && self.caution(k).is_empty() {
             reasons.push("being symplectic it does not drift in energy".to_string());
         }
         match reasons.is_empty() {
@@ -189,7 +193,7 @@ impl Field<'_> {
                 crate::report::digits(0.9 * step, 2)
             );
         } else {
-            text += " Its errors do not yet fall as the step does; try shorter ones with --step-sizes.";
+            text += " How fast its error falls with the step these runs do not tell; try shorter ones with --step-sizes.";
         }
         text
     }
@@ -304,6 +308,16 @@ mod tests {
         assert!(one.text.contains("With 0.01 s it no longer holds"), "{}", one.text);
         assert_eq!(advice(Goal::RealTime, &rows, 0.0).row, Some(1));
         assert!(advice(Goal::Error(0.01), &[], 0.0).text.contains("none came to its end"));
+    }
+
+    #[test]
+    fn a_run_that_gains_energy_is_not_advised() {
+        let mut growing = row("variational", 0.04, 0.002, 0.1);
+        growing.energy_drift = Some([1.4, 1.1]);
+        let rows = [growing, row("variational", 0.02, 0.001, 0.2)];
+        for goal in Goal::ALL {
+            assert_eq!(advice(goal, &rows, 0.0).row, Some(1));
+        }
     }
 
     #[test]
