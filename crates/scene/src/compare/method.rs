@@ -121,7 +121,8 @@ impl Method {
             method.options.retain(|(key, _)| key != "tolerance");
             method.options.push(("tolerance".into(), Value::Number(tolerance)));
         }
-        method
+        // What a method calls tolerance may not go down that far.
+        if method.create().is_ok() { method } else { self.clone() }
     }
 }
 
