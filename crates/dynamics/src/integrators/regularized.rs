@@ -11,10 +11,10 @@
 //!
 //! **Forms.** The matrix is solved with y eliminated first, (M + h²/γ Jᵀα⁻¹J) v = …, which has the size and pattern of
 //! any implicit step but loses digits as α → 0; or with the nodes eliminated first, the Schur complement
-//! JM⁻¹Jᵀ + γα/h²; or as a whole with a fill-reducing order. Eliminating y costs the least by far (tets have twice as
-//! many strains as nodes have unknowns, and sparser rows), so `auto` does that for every strain but those that are too
+//! JM⁻¹Jᵀ + γα/h²; or as a whole with a fill-reducing order. Eliminating y costs the least by far (tets have eleven
+//! times as many strains as there are unknowns), so `auto` does that for every strain but those that are too
 //! stiff for it; what remains is solved as a whole. In each form p₁ is the sum of the impulses that were solved for, so
-//! that momenta are kept to round-off whatever the solve has lost.
+//! that Σp is kept to round-off, and Σq×p to what the velocities have lost (1e-8 in 100 steps at E = 1e12 Pa).
 
 use super::{Claims, Entry, Integrator, Variant};
 use crate::implicit::Kept;
