@@ -178,7 +178,7 @@ pub fn forces<D: Density>(first: usize, blocks: &[Block], c: &Constants, q: &[Pa
     }
 }
 
-/// Adds the discrete gradient of Σ vol ψ between positions q₀ and q₁; see [`discrete_stress`].
+/// Adds the discrete gradient of Σ vol ψ between positions q₀ and q₁; see `discrete_stress`.
 pub fn discrete_forces<D: Density>(
     first: usize,
     blocks: &[Block],
