@@ -14,7 +14,8 @@ use crate::{Integrating, StepError, System};
 use lilyan_solve::newton::{
     Curvature, Equations, Objective, SolveError, SolveReport, Stopping, Workspace, dot, find_root, minimize,
 };
-use lilyan_solve::{BlockMatrix, SparseRows};
+use lilyan_solve::{BlockMatrix, BlockPattern, SparseRows};
+use std::sync::Arc;
 
 /// How the potential enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -378,11 +379,16 @@ pub struct Kept {
 impl Kept {
     /// The workspace, made anew when the system's pattern changed.
     pub fn workspace(&mut self, system: &dyn System) -> &mut Workspace {
-        if !self.work.as_ref().is_some_and(|w| w.fits(system.pattern())) {
+        self.workspace_for(system.pattern())
+    }
+
+    /// The workspace for matrices of that pattern.
+    pub fn workspace_for(&mut self, pattern: &Arc<BlockPattern>) -> &mut Workspace {
+        if !self.work.as_ref().is_some_and(|w| w.fits(pattern)) {
             self.work = None;
         }
         let couplings = std::mem::take(&mut self.couplings);
-        self.work.get_or_insert_with(|| Workspace::with_couplings(system.pattern().clone(), &couplings))
+        self.work.get_or_insert_with(|| Workspace::with_couplings(pattern.clone(), &couplings))
     }
 
     /// Begins anew.

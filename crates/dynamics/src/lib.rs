@@ -28,4 +28,4 @@ pub use options::{Options, Value};
 pub use simulation::{Checkpoint, Ledger, Simulation, StepRecord};
 pub use state::{State, Sum};
 pub use step::{Integrating, StepError};
-pub use system::{EnergyParts, System};
+pub use system::{EnergyParts, StiffPart, System};

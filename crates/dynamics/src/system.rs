@@ -27,6 +27,16 @@ pub trait System: Sync {
     fn gradient(&self, t: f64, q: &[f64], g: &mut [f64]);
     /// Adds ∇²W(t, q), N/m, to `h`.
     fn hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix);
+    /// Adds the stiff part of ∇²W(t, q), positive semidefinite, N/m, for methods that take only that implicitly
+    /// and ∇W explicitly. By default all of the projected ∇²W.
+    fn stiff_hessian(&self, t: f64, q: &[f64], _part: StiffPart, h: &mut BlockMatrix) {
+        self.hessian(t, q, Curvature::Projected, h);
+    }
+
+    /// Which 3×3 blocks of the stiff part may be nonzero; M and the damping matrix must fit in as well.
+    fn stiff_pattern(&self, _part: StiffPart) -> &Arc<BlockPattern> {
+        self.pattern()
+    }
 
     /// A discrete gradient: ∇̄W·(q₁−q₀) = W(q₁) − W(q₀), equivariant under rigid motion where W is
     /// invariant; overwrites `g`. `false` where infeasible. The default is Gonzalez' correction of
@@ -123,6 +133,15 @@ pub trait System: Sync {
     fn energy_parts(&self, t: f64, q: &[f64]) -> EnergyParts {
         EnergyParts { other: self.energy(t, q), ..EnergyParts::default() }
     }
+}
+
+/// Which part of the stiffness an additive split takes as the stiff one \[chen2019\].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StiffPart {
+    /// The material stiffness of springs, without the geometric one.
+    Material,
+    /// The stiffness of elements, without what joins discontinuous ones.
+    Elements,
 }
 
 /// Potential energy by kind, J.

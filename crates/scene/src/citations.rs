@@ -1,7 +1,7 @@
 //! What to cite for a run: entries of references.bib by key.
 
 use crate::report::Citation;
-use crate::schema::{Damping, Scene};
+use crate::schema::{Damping, Element, Scene};
 use lilyan_dynamics::integrators;
 use lilyan_solid::{damping, materials};
 
@@ -16,6 +16,8 @@ pub fn for_scene(scene: &Scene) -> Vec<Citation> {
     }
     for body in &scene.bodies {
         keys.extend(materials::find(&body.material.model).map(|m| m.card().cite));
+        // The λ of springs comes from there.
+        keys.extend((body.element == Element::Springs).then_some("kharevych2010"));
         let named = |d: &Damping| damping::CATALOGUE.iter().find(|c| c.name == d.name()).map(|c| c.cite);
         keys.extend(body.damping.iter().filter_map(named));
     }

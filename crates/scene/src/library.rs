@@ -41,6 +41,9 @@ pub static SCENES: &[BuiltIn] = &[
     scene!("pendulum", "a stiff bar swinging from a hinge"),
     scene!("heterogeneous-bar", "soft and stiff layers in one bar"),
     scene!("hanging-jelly", "jelly of constant volume on rods, held exactly; one is let go"),
+    scene!("swinging-rope", "a rope of springs let go from the horizontal"),
+    scene!("draping-cloth", "a cloth held at two corners falling over a ball"),
+    scene!("swinging-cube", "eight particles and eighteen springs held at one corner"),
     scene!("bench-beam", "the common beam for comparing programs"),
 ];
 

@@ -149,7 +149,7 @@ fn what_cannot_be_built_is_refused_with_place_and_remedy() {
         (&["body.mesh={ file = \"no.mesh\" }"], &["no.mesh", "check its name"]),
         (
             &["body.mesh={ rope = { from = [0, 0, 0], to = [1, 0, 0], segments = 4, radius = 0.1 } }"],
-            &["use box"],
+            &["model = \"springs\""],
         ),
         (&["body.material.model=jelly"], &["there is no material model \"jelly\"; known: linear"]),
         (&["body.material.E=\"1e5*(x - 1)\""], &["scene.toml:8: body.bar.material: in element", "positive"]),

@@ -2,9 +2,12 @@
 //! library users call.
 
 use crate::damping::{Damping, Kharevych, Rayleigh, Viscous};
-use crate::elements::{Constants, Tets};
+use crate::elements::{
+    Bend, Bending, Constants, Elements, Gluing, GluingKind, Membrane, MembraneModel, Spring, Springs, Tets,
+    Triangle,
+};
 use crate::materials::{Given, Material};
-use crate::mesh::TetMesh;
+use crate::mesh::{Split, SplitFace, Surface, TetMesh};
 use crate::model::{Body, Load, Model, ModelParts, Pin};
 use crate::potentials::{
     ContactSurface, Elastic, Gravity, Monopole, Obstacle, Potential, Shape, SurfaceContact,
@@ -54,9 +57,37 @@ pub struct BodyInput {
     pub consistent_mass: bool,
     /// Positions at the start; the rest shape if absent.
     pub start: Option<Vec<[f64; 3]>>,
+    /// What holds the tets of a split mesh together.
+    pub glued: Option<Glued>,
+}
+
+/// How the tets of a split mesh are held together.
+pub struct Glued {
+    /// The faces between them.
+    pub faces: Vec<SplitFace>,
+    /// The boundary of the whole.
+    pub surface: Surface,
+    /// The energy of gaps.
+    pub kind: GluingKind,
+    /// Its strength c, see [`Gluing`].
+    pub penalty: f64,
 }
 
 impl BodyInput {
+    /// A homogeneous body of discontinuous tets, at rest.
+    pub fn split(
+        name: &str,
+        split: Split,
+        kind: GluingKind,
+        penalty: f64,
+        material: &'static dyn Material,
+        given: Given,
+        rho: f64,
+    ) -> Self {
+        let glued = Glued { faces: split.faces, surface: split.surface, kind, penalty };
+        Self { glued: Some(glued), ..Self::new(name, split.mesh, material, given, rho) }
+    }
+
     /// A homogeneous body at rest.
     pub fn new(name: &str, mesh: TetMesh, material: &'static dyn Material, given: Given, rho: f64) -> Self {
         Self {
@@ -68,8 +99,36 @@ impl BodyInput {
             damping: Vec::new(),
             consistent_mass: false,
             start: None,
+            glued: None,
         }
     }
+}
+
+/// A body of springs or triangles to be added: a rope, a cloth, any network.
+#[derive(Clone, Debug, Default)]
+pub struct NetInput {
+    /// Its name.
+    pub name: String,
+    /// Rest positions, m.
+    pub vertices: Vec<[f64; 3]>,
+    /// Mass of each vertex, kg.
+    pub masses: Vec<f64>,
+    /// Springs, in vertex numbers.
+    pub springs: Vec<Spring>,
+    /// What resists bending, in vertex numbers.
+    pub bends: Vec<Bend>,
+    /// Triangles of a membrane, in vertex numbers.
+    pub membrane: Option<(MembraneModel, Vec<Triangle>)>,
+    /// The surface that others touch, and its area; vertices in none of its triangles touch only others.
+    pub surface: Surface,
+    /// Whether the surface has an inside.
+    pub closed: bool,
+    /// Area of each vertex (m²) for contact of vertices that are in no triangle; may be empty.
+    pub areas: Vec<f64>,
+    /// Damping; several add up.
+    pub damping: Vec<DampingSpec>,
+    /// Positions at the start; the rest shape if absent.
+    pub start: Option<Vec<[f64; 3]>>,
 }
 
 /// Contact to be made when all bodies are known.
@@ -136,15 +195,73 @@ impl ModelBuilder {
         self.densities.push((0..tets.len()).map(rho).collect());
         self.consistent |= body.consistent_mass;
         self.start.extend(body.start.as_ref().unwrap_or(&body.mesh.vertices).iter().flatten());
-        let outside = body.mesh.surface();
+        let outside = match &body.glued {
+            Some(glued) => glued.surface.clone(),
+            None => body.mesh.surface(),
+        };
         let areas = outside.nodal_areas(&body.mesh.vertices);
         let outside = ContactSurface::new(&outside, &body.mesh.vertices, first);
         self.surfaces.push(Arc::new(outside));
         let surface = areas.iter().enumerate().filter(|(_, area)| **area > 0.0);
         self.surface.extend(surface.map(|(n, area)| ((first + n) as u32, *area)));
         self.dampings.extend(body.damping.iter().map(|d| (self.bodies.len(), *d)));
-        self.bodies.push(Body { name: body.name, tets: Arc::new(tets) });
-        Ok(first..self.node_masses.len())
+        let nodes = first..self.node_masses.len();
+        let tets = Arc::new(tets);
+        let gluing = match &body.glued {
+            None => Gluing::none(tets.clone()),
+            Some(glued) => {
+                let mut rest = vec![0.0; 3 * first];
+                rest.extend(body.mesh.vertices.iter().flatten());
+                Gluing::new(tets.clone(), &glued.faces, &rest, glued.kind, glued.penalty)
+            }
+        };
+        self.bodies.push(Body {
+            name: body.name,
+            nodes: nodes.clone(),
+            tets,
+            gluing: Arc::new(gluing),
+            springs: Arc::default(),
+            membrane: Arc::new(Membrane::new(MembraneModel::Stvk, Vec::new())),
+            bending: Arc::default(),
+        });
+        Ok(nodes)
+    }
+
+    /// Adds a body of springs or triangles; returns its global nodes.
+    pub fn net(&mut self, net: NetInput) -> std::ops::Range<usize> {
+        let first = self.node_masses.len();
+        let shift = first as u32;
+        self.node_masses.extend(&net.masses);
+        let nodes = first..self.node_masses.len();
+        let mut springs = net.springs;
+        springs.iter_mut().for_each(|s| s.ends = s.ends.map(|n| n + shift));
+        let mut bends = net.bends;
+        bends.iter_mut().for_each(|b| b.nodes = b.nodes.map(|n| n + shift));
+        let (model, mut triangles) = net.membrane.unwrap_or((MembraneModel::Stvk, Vec::new()));
+        triangles.iter_mut().for_each(|t| t.nodes = t.nodes.map(|n| n + shift));
+
+        let mut areas = net.surface.nodal_areas(&net.vertices);
+        for (area, own) in areas.iter_mut().zip(&net.areas) {
+            *area = if *area > 0.0 { *area } else { *own };
+        }
+        let touching = areas.iter().enumerate().filter(|(_, area)| **area > 0.0);
+        self.surface.extend(touching.map(|(n, area)| (shift + n as u32, *area)));
+        let surface = ContactSurface::of_net(&net.surface, &net.vertices, &areas, net.closed, first);
+        self.surfaces.push(Arc::new(surface));
+        self.start.extend(net.start.as_ref().unwrap_or(&net.vertices).iter().flatten());
+        self.densities.push(Vec::new());
+        self.dampings.extend(net.damping.iter().map(|d| (self.bodies.len(), *d)));
+        let tets = Arc::new(Tets::none(nodes.clone()));
+        self.bodies.push(Body {
+            name: net.name,
+            nodes: nodes.clone(),
+            gluing: Arc::new(Gluing::none(tets.clone())),
+            tets,
+            springs: Arc::new(Springs::new(springs)),
+            membrane: Arc::new(Membrane::new(model, triangles)),
+            bending: Arc::new(Bending::new(bends)),
+        });
+        nodes
     }
 
     /// Uniform gravity, m/s².
@@ -258,7 +375,11 @@ impl ModelBuilder {
         let node_masses = Arc::new(self.node_masses);
         let mut potentials: Vec<Box<dyn Potential>> = Vec::new();
         for body in &self.bodies {
-            potentials.push(Box::new(Elastic(body.tets.clone())));
+            add_elastic(&body.tets, &mut potentials);
+            add_elastic(&body.springs, &mut potentials);
+            add_elastic(&body.membrane, &mut potentials);
+            add_elastic(&body.bending, &mut potentials);
+            add_elastic(&body.gluing, &mut potentials);
         }
         if let Some(acceleration) = self.gravity {
             potentials.push(Box::new(Gravity { acceleration, masses: node_masses.to_vec() }));
@@ -273,20 +394,18 @@ impl ModelBuilder {
             potentials.push(Box::new(spec.build(&self.surfaces)));
         }
         potentials.extend(self.others);
-        let dampings = self
-            .dampings
-            .iter()
-            .map(|&(body, spec)| -> Box<dyn Damping> {
-                let tets = self.bodies[body].tets.clone();
-                match spec {
-                    DampingSpec::Viscous { time } => Box::new(Viscous { tets, time }),
-                    DampingSpec::Kharevych { time, implicit } => Box::new(Kharevych { tets, time, implicit }),
-                    DampingSpec::Rayleigh { alpha, beta } => {
-                        Box::new(Rayleigh { tets, masses: node_masses.clone(), alpha, beta })
-                    }
-                }
-            })
-            .collect();
+        let mut dampings: Vec<Box<dyn Damping>> = Vec::new();
+        for &(body, spec) in &self.dampings {
+            let body = &self.bodies[body];
+            add_damping(&body.tets, spec, &node_masses, &mut dampings);
+            add_damping(&body.springs, spec, &node_masses, &mut dampings);
+            add_damping(&body.membrane, spec, &node_masses, &mut dampings);
+            if let DampingSpec::Rayleigh { alpha, beta } = spec {
+                let (elements, masses) = (body.bending.clone(), node_masses.clone());
+                let nodes = body.nodes.clone();
+                dampings.push(Box::new(Rayleigh { elements, nodes, masses, alpha, beta }));
+            }
+        }
         Model::new(ModelParts {
             bodies: self.bodies,
             potentials,
@@ -299,6 +418,35 @@ impl ModelBuilder {
             start: self.start,
         })
     }
+}
+
+fn add_elastic<E: Elements + 'static>(elements: &Arc<E>, out: &mut Vec<Box<dyn Potential>>) {
+    if !elements.is_empty() {
+        out.push(Box::new(Elastic(elements.clone())));
+    }
+}
+
+/// Adds a damping model to one kind of elements.
+fn add_damping<E: Elements + 'static>(
+    elements: &Arc<E>,
+    spec: DampingSpec,
+    masses: &Arc<Vec<f64>>,
+    out: &mut Vec<Box<dyn Damping>>,
+) where
+    Viscous<E>: Damping,
+    Kharevych<E>: Damping,
+{
+    if elements.is_empty() {
+        return;
+    }
+    let (elements, masses) = (elements.clone(), masses.clone());
+    out.push(match spec {
+        DampingSpec::Viscous { time } => Box::new(Viscous { elements, time }),
+        DampingSpec::Kharevych { time, implicit } => Box::new(Kharevych { elements, time, implicit }),
+        DampingSpec::Rayleigh { beta, .. } => {
+            Box::new(Rayleigh { elements, nodes: 0..0, masses, alpha: 0.0, beta })
+        }
+    });
 }
 
 impl ContactSpec {

@@ -11,9 +11,10 @@ pub mod math;
 pub mod mesh;
 pub mod meshing;
 mod model;
+pub mod nets;
 pub mod potentials;
 mod volume;
 
-pub use builder::{BodyInput, DampingSpec, ModelBuilder};
+pub use builder::{BodyInput, DampingSpec, Glued, ModelBuilder, NetInput};
 pub use model::{Body, Load, Model, ModelParts, Motion, Pin};
 pub use volume::Volume;

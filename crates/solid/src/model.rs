@@ -1,12 +1,12 @@
 //! A finite-element model: bodies, potentials, damping, pins and loads as one [`System`].
 
 use crate::damping::Damping;
-use crate::elements::Tets;
+use crate::elements::{Bending, Gluing, Membrane, Springs, Tets};
 use crate::materials::CATALOGUE;
 use crate::potentials::{Kind, Potential};
 use lilyan_dynamics::corotated::{Corotated, Rotation};
 use lilyan_dynamics::strains::{Strained, Strains};
-use lilyan_dynamics::{Constraint, EnergyParts, Mass, System};
+use lilyan_dynamics::{Constraint, EnergyParts, Mass, StiffPart, System};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern, threads};
 use std::sync::Arc;
@@ -30,12 +30,22 @@ pub struct Pin {
 /// A dead load: adds its nodal forces (N) at a time.
 pub type Load = Box<dyn Fn(f64, &mut [f64]) + Send + Sync>;
 
-/// One body in the model.
+/// One body in the model: elements of any kind on its nodes. Most bodies have one kind and none of the others.
 pub struct Body {
     /// Its name.
     pub name: String,
-    /// Its elements.
+    /// Its global nodes.
+    pub nodes: std::ops::Range<usize>,
+    /// Its tets.
     pub tets: Arc<Tets>,
+    /// Its springs.
+    pub springs: Arc<Springs>,
+    /// Its triangles.
+    pub membrane: Arc<Membrane>,
+    /// What resists bending.
+    pub bending: Arc<Bending>,
+    /// What holds discontinuous tets together.
+    pub gluing: Arc<Gluing>,
 }
 
 /// Everything that moves, and everything that acts on it.
@@ -51,6 +61,8 @@ pub struct Model {
     /// Positions at the start, which pins refer to.
     start: Vec<f64>,
     pattern: Arc<BlockPattern>,
+    /// Without what joins discontinuous elements, where there are any.
+    of_elements: Option<Arc<BlockPattern>>,
     length: f64,
     /// How often forces and second derivatives were asked for.
     calls: [AtomicU64; 2],
@@ -83,8 +95,11 @@ impl Model {
     /// Puts it together.
     pub fn new(parts: ModelParts) -> Self {
         let nodes = parts.node_masses.len();
-        let cliques: Vec<[u32; 4]> = parts.bodies.iter().flat_map(|b| b.tets.cliques()).collect();
-        let pattern = Arc::new(BlockPattern::from_cliques(nodes, cliques.iter().map(|c| c.as_slice())));
+        let glued = parts.bodies.iter().any(|b| !b.gluing.is_empty());
+        // A consistent mass is made for the whole pattern.
+        let apart = glued && parts.consistent.is_none();
+        let of_elements = apart.then(|| Arc::new(pattern(nodes, &parts.bodies, false)));
+        let pattern = Arc::new(pattern(nodes, &parts.bodies, true));
         let mass = match &parts.consistent {
             None => Mass::Lumped(parts.node_masses.iter().flat_map(|m| [*m; 3]).collect()),
             Some(densities) => {
@@ -92,6 +107,7 @@ impl Model {
                 for (body, rho) in parts.bodies.iter().zip(densities) {
                     add_consistent_mass(&body.tets, rho, &mut m);
                 }
+                m.add_diagonal(&point_masses(&parts));
                 Mass::consistent(m)
             }
         };
@@ -115,6 +131,7 @@ impl Model {
             node_masses: parts.node_masses,
             start: parts.start,
             pattern,
+            of_elements,
             length: if length > 0.0 { length } else { 1.0 },
             calls: Default::default(),
         }
@@ -163,6 +180,30 @@ impl Model {
             }
         }
     }
+}
+
+/// Which nodes are coupled by elements, and by what joins them.
+fn pattern(nodes: usize, bodies: &[Body], joined: bool) -> BlockPattern {
+    let tets: Vec<[u32; 4]> = bodies.iter().flat_map(|b| b.tets.cliques()).collect();
+    let springs = bodies.iter().flat_map(|b| b.springs.list()).map(|s| s.ends.as_slice());
+    let triangles = bodies.iter().flat_map(|b| b.membrane.list()).map(|t| t.nodes.as_slice());
+    let bends = bodies.iter().flat_map(|b| b.bending.list()).map(|b| b.nodes.as_slice());
+    let tets = tets.iter().map(|c| c.as_slice());
+    let glued = bodies.iter().filter(|_| joined).flat_map(|b| b.gluing.cliques());
+    let glued: Vec<[u32; 8]> = glued.collect();
+    let glued = glued.iter().map(|c| c.as_slice());
+    BlockPattern::from_cliques(nodes, tets.chain(springs).chain(triangles).chain(bends).chain(glued))
+}
+
+/// Masses of the nodes of bodies without tets, which stay lumped; 0 for the others.
+fn point_masses(parts: &ModelParts) -> Vec<f64> {
+    let mut out = vec![0.0; 3 * parts.node_masses.len()];
+    for body in parts.bodies.iter().filter(|b| b.tets.is_empty()) {
+        for n in body.nodes.clone() {
+            out[3 * n..3 * n + 3].fill(parts.node_masses[n]);
+        }
+    }
+    out
 }
 
 /// ρ vol/20 (1 + δ) between the vertices of a tet.
@@ -218,6 +259,18 @@ impl System for Model {
         self.calls[1].fetch_add(1, Ordering::Relaxed);
         for potential in &self.potentials {
             potential.add_hessian(q, curvature, h);
+        }
+    }
+
+    fn stiff_pattern(&self, part: StiffPart) -> &Arc<BlockPattern> {
+        match (part, &self.of_elements) {
+            (StiffPart::Elements, Some(pattern)) => pattern,
+            _ => &self.pattern,
+        }
+    }
+    fn stiff_hessian(&self, _t: f64, q: &[f64], part: StiffPart, h: &mut BlockMatrix) {
+        for potential in &self.potentials {
+            potential.add_stiff_hessian(q, part, h);
         }
     }
 

@@ -6,6 +6,7 @@ use lilyan_dynamics::analysis::{Stability, stability};
 use lilyan_dynamics::integrators::{CATALOGUE, Entry};
 use lilyan_dynamics::options::Kind;
 use lilyan_scene::citations;
+use lilyan_scene::schema::Element;
 use lilyan_solid::{damping, materials};
 use serde_json::{Value, json};
 
@@ -154,7 +155,9 @@ pub fn materials(arguments: &Materials) -> Done {
                 })
             })
             .collect();
-        output::json(&json!({ "materials": materials, "damping": dampings }));
+        let elements: Vec<Value> =
+            Element::ALL.iter().map(|(e, summary)| json!({ "name": e.name(), "summary": summary })).collect();
+        output::json(&json!({ "materials": materials, "damping": dampings, "elements": elements }));
         return Ok(());
     }
     let mut rows = vec![["name", "inverts", "energy density", ""].map(String::from).to_vec()];
@@ -163,6 +166,9 @@ pub fn materials(arguments: &Materials) -> Done {
         rows.push([c.name, survives, c.formula, c.summary].map(String::from).to_vec());
     }
     output::table(&rows);
+    output::line("\nelements (body.element in the scene):");
+    let row = |(e, summary): &(Element, &str)| vec![format!("  {}", e.name()), (*summary).to_string()];
+    output::table(&Element::ALL.iter().map(row).collect::<Vec<_>>());
     output::line("\ndamping:");
     let row = |d: &damping::Card| vec![format!("  {}", d.name), d.summary.to_string()];
     output::table(&damping::CATALOGUE.iter().map(row).collect::<Vec<_>>());

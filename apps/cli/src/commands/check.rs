@@ -4,7 +4,9 @@ use super::load;
 use crate::failure::Done;
 use crate::output;
 use lilyan_dynamics::System;
+use lilyan_scene::build::BuiltBody;
 use lilyan_scene::diagnose;
+use lilyan_scene::writers::vtu::Cells;
 use serde_json::{Value, json};
 
 /// Read and diagnose a scene without running it.
@@ -30,7 +32,13 @@ pub fn run(arguments: &Arguments) -> Done {
     let mut lines = vec![format!("{}: {}", arguments.scene, scene.title)];
 
     let mut bodies = Vec::new();
-    for body in &built.bodies {
+    for (body, of_model) in built.bodies.iter().zip(built.simulation.system.bodies()) {
+        if body.is_net() {
+            let (line, told) = net(body, of_model, built.simulation.system.node_masses());
+            lines.push(line);
+            bodies.push(told);
+            continue;
+        }
         let quality = body.mesh.quality();
         let [low, high] = quality.bounds;
         lines.push(format!(
@@ -103,6 +111,32 @@ pub fn run(arguments: &Arguments) -> Done {
         n => format!("{n} warnings"),
     });
     Ok(())
+}
+
+/// What there is to say of a body of springs or triangles.
+fn net(body: &BuiltBody, of_model: &lilyan_solid::Body, masses: &[f64]) -> (String, Value) {
+    let cells = Cells::of(std::slice::from_ref(of_model));
+    let [low, high] = body.mesh.bounds().unwrap_or_default();
+    let size: [f64; 3] = std::array::from_fn(|k| high[k] - low[k]);
+    let mass: f64 = masses[of_model.nodes.clone()].iter().sum();
+    let vertices = body.mesh.vertices.len();
+    let (name, told) = (&body.name, cells.describe());
+    let line = format!(
+        "body {name}: {vertices} vertices, {told}, {:.4} × {:.4} × {:.4} m, {mass:.4e} kg",
+        size[0], size[1], size[2]
+    );
+    let json = json!({
+        "name": name,
+        "vertices": vertices,
+        "elements": cells.len(),
+        "size": size,
+        "mass": mass,
+        "model": body.model,
+        "E": body.young,
+        "lambda": body.lambda,
+        "rho": body.density,
+    });
+    (line, json)
 }
 
 /// Frequencies, stable steps, numerical damping of the lowest modes.
@@ -190,7 +224,7 @@ fn spectrum(
 
 /// Estimates of memory, MB: explicitly ~250 bytes a tet, implicitly the Cholesky factor on top.
 fn memory_mb(built: &lilyan_scene::build::Built) -> (f64, f64) {
-    let tets: usize = built.bodies.iter().map(|b| b.mesh.tets.len()).sum();
+    let tets: usize = built.simulation.system.bodies().iter().map(|b| b.tets.len()).sum();
     let explicit = 10.0 + 350.0 * tets as f64 / 1e6;
     let dofs = built.simulation.system.dofs() as f64;
     // Nested dissection in 3-D: nonzeros of the factor grow like n^(4/3).

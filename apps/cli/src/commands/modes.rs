@@ -89,9 +89,8 @@ pub fn run(arguments: &Arguments) -> Done {
 }
 
 fn frame_positions(frame: &Path, dofs: usize) -> Result<Vec<f64>, Failure> {
-    use lilyan_scene::readers::{Loaded, read};
-    match read(frame).map_err(Failure::input)? {
-        Loaded::Tets(mesh, _) if 3 * mesh.vertices.len() == dofs => Ok(mesh.vertices.concat()),
+    match lilyan_scene::readers::read_vertices(frame).map_err(Failure::input)? {
+        vertices if 3 * vertices.len() == dofs => Ok(vertices.concat()),
         _ => Err(Failure::input(format!(
             "{}: this frame does not belong to the scene (its number of vertices differs)",
             frame.display()
@@ -107,16 +106,15 @@ fn write_modes(
     directory: &Path,
 ) -> Result<(), atomic::WriteError> {
     let mut table = csv::Table::new(["mode", "frequency_hz", "eigenvalue", "residual"]);
-    let bodies = built.simulation.system.bodies();
-    let tets: Vec<[u32; 4]> = bodies.iter().flat_map(|b| b.tets.cliques()).collect();
+    let cells = vtu::Cells::of(built.simulation.system.bodies());
     for (k, shape) in modes.vectors.iter().enumerate() {
         table.push(&[(k + 1) as f64, frequencies[k], modes.values[k], modes.residuals[k]]);
         vtu::Frame {
             time: None,
             positions: q,
-            tets: &tets,
-            triangles: &[],
-            lines: &[],
+            tets: &cells.tets,
+            triangles: &cells.triangles,
+            lines: &cells.lines,
             point_fields: vec![vtu::Field { name: "shape", components: 3, values: shape }],
             cell_fields: Vec::new(),
         }

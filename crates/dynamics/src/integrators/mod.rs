@@ -12,11 +12,13 @@ mod adaptive_error;
 mod backward_euler;
 mod bdf2;
 mod corotational_reversible;
+mod dgsi;
 mod energy_momentum;
 mod ere;
 mod explicit_euler;
 mod generalized_alpha;
 mod implicit_midpoint;
+mod mssi;
 mod newmark;
 mod regularized;
 mod rk4;
@@ -169,6 +171,8 @@ pub static CATALOGUE: &[Entry] = &[
     adaptive::reversible::ENTRY,
     adaptive::symplectic::ENTRY,
     adaptive_error::ENTRY,
+    mssi::ENTRY,
+    dgsi::ENTRY,
 ];
 
 /// The entry of that name.

@@ -2,13 +2,14 @@
 //! (M + hD + h²K) Δv = h(f_total − hK v_k),  q_{k+1} = q_k + h v_{k+1}.
 //!
 //! K is the exact stiffness where the matrix is then positive definite, otherwise its projection. Constraints are
-//! kept by iterating with that one matrix.
+//! kept by iterating with that one matrix. `mssi` and `dgsi` are the same with a part of K
+//! instead.
 
 use super::{Claims, Entry, Integrator};
 use crate::constraints::Holding;
 use crate::implicit::Kept;
 use crate::step::Ends;
-use crate::{Integrating, State, StepError, System};
+use crate::{Integrating, State, StepError, StiffPart, System};
 use lilyan_solve::newton::{Curvature, SolveError};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -17,12 +18,45 @@ pub(super) const ENTRY: Entry = Entry {
     cite: "baraff1998",
     options: &[],
     variants: &[],
-    build: |_| Box::new(SemiImplicit { kept: Kept::default(), ends: Ends::default() }),
+    build: |_| {
+        let claims = CLAIMS;
+        SemiImplicit::boxed(&[Implicit::All(Curvature::Exact), Implicit::All(Curvature::Projected)], claims)
+    },
 };
 
-struct SemiImplicit {
+/// What semi-implicit methods keep in general.
+pub(super) const CLAIMS: Claims = Claims {
+    order: 1,
+    damped_order: 1,
+    explicit: false,
+    symplectic: false,
+    reversible: false,
+    linear_momentum: true,
+    angular_momentum: false,
+    energy: false,
+};
+
+/// The stiffness that is taken implicitly.
+#[derive(Clone, Copy)]
+pub(super) enum Implicit {
+    /// All of it.
+    All(Curvature),
+    /// A part; the rest is explicit.
+    Part(StiffPart),
+}
+
+/// One linear solve with the first of these matrices that is positive definite.
+pub(super) struct SemiImplicit {
+    tries: &'static [Implicit],
+    claims: Claims,
     kept: Kept,
     ends: Ends,
+}
+
+impl SemiImplicit {
+    pub(super) fn boxed(tries: &'static [Implicit], claims: Claims) -> Box<dyn Integrator> {
+        Box::new(Self { tries, claims, kept: Kept::default(), ends: Ends::default() })
+    }
 }
 
 impl Integrator for SemiImplicit {
@@ -30,7 +64,11 @@ impl Integrator for SemiImplicit {
         let n = state.q.len();
         let t1 = state.t + h;
         self.ends.prepare(system, state, h)?;
-        let work = self.kept.workspace(system);
+        let pattern = match self.tries[0] {
+            Implicit::All(_) => system.pattern(),
+            Implicit::Part(part) => system.stiff_pattern(part),
+        };
+        let work = self.kept.workspace_for(pattern);
 
         let mut rhs = vec![0.0; n];
         system.gradient(t1, &state.q, &mut rhs);
@@ -52,17 +90,20 @@ impl Integrator for SemiImplicit {
         }
         let mut dv = vec![0.0; n];
         let mut product = vec![0.0; n];
-        for curvature in [Curvature::Exact, Curvature::Projected] {
+        for (k, implicit) in self.tries.iter().enumerate() {
             let a = work.matrix_mut();
             a.clear();
-            system.hessian(t1, &state.q, curvature, a);
+            match *implicit {
+                Implicit::All(curvature) => system.hessian(t1, &state.q, curvature, a),
+                Implicit::Part(part) => system.stiff_hessian(t1, &state.q, part, a),
+            }
             a.mul_vec(&state.v, &mut product);
             for i in 0..n {
                 dv[i] = h * (rhs[i] - h * product[i]);
             }
             a.scale(h * h);
             if system.has_forces() {
-                let mut d = lilyan_solve::BlockMatrix::zeros(system.pattern().clone());
+                let mut d = lilyan_solve::BlockMatrix::zeros(pattern.clone());
                 system.damping(t1, &state.q, &mut d);
                 a.add_scaled(h, &d);
             }
@@ -74,7 +115,7 @@ impl Integrator for SemiImplicit {
             a.hold(&self.ends.mask);
             match work.factor_matrix() {
                 Ok(()) => break,
-                Err(e) if curvature == Curvature::Projected => {
+                Err(e) if k + 1 == self.tries.len() => {
                     let cause = SolveError::Singular { dof: e.dof };
                     return Err(StepError::Solve { cause, t: state.t, h });
                 }
@@ -96,16 +137,7 @@ impl Integrator for SemiImplicit {
     }
 
     fn claims(&self) -> Claims {
-        Claims {
-            order: 1,
-            damped_order: 1,
-            explicit: false,
-            symplectic: false,
-            reversible: false,
-            linear_momentum: true,
-            angular_momentum: false,
-            energy: false,
-        }
+        self.claims
     }
 
     fn holding(&self) -> Option<&Holding> {

@@ -1,6 +1,6 @@
 use crate::corotated::{Corotated, Rotation};
 use crate::strains::{Strained, Strains};
-use crate::{EnergyParts, Mass, System};
+use crate::{EnergyParts, Mass, StiffPart, System};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
 use std::sync::Arc;
@@ -111,6 +111,17 @@ impl System for Particles {
                 std::array::from_fn(|j| k * (direct * s[i] * s[j] + if i == j { across } else { 0.0 }))
             });
             add_matrix(spring, block, h);
+        }
+    }
+    /// The material stiffness is k n nᵀ.
+    fn stiff_hessian(&self, t: f64, q: &[f64], part: StiffPart, h: &mut BlockMatrix) {
+        if part == StiffPart::Elements {
+            return self.hessian(t, q, Curvature::Projected, h);
+        }
+        for spring in &self.springs {
+            let s = between(q, spring);
+            let c = spring.stiffness / (norm(s) * norm(s)).max(f64::MIN_POSITIVE);
+            add_matrix(spring, std::array::from_fn(|i| std::array::from_fn(|j| c * s[i] * s[j])), h);
         }
     }
     /// ½(s₀ + s₁) (ψ₁ − ψ₀)/(½|s₁|² − ½|s₀|²): a function of |s|² alone, hence equivariant.

@@ -50,13 +50,20 @@ fn stiffness_of(bodies: &[BuiltBody]) -> f64 {
         let size = (0..3).map(|k| high[k] - low[k]).fold(f64::INFINITY, f64::min);
         10.0 * b.young[1] / size.max(f64::MIN_POSITIVE)
     };
-    bodies.iter().map(one).fold(0.0, f64::max)
+    bodies.iter().filter(|b| !b.is_net()).map(one).fold(0.0, f64::max)
 }
 
 /// Thickness of a contact layer that gives none: a fifth of the mean edge.
 fn thickness_of(bodies: &[BuiltBody]) -> f64 {
-    let edges = bodies.iter().map(|b| b.mesh.quality().mean_edge);
-    0.2 * edges.fold(f64::INFINITY, f64::min)
+    let solid = |b: &BuiltBody| b.mesh.quality().mean_edge;
+    let net = |b: &BuiltBody| {
+        let triangles = b.surface.triangles.len() as f64;
+        // The edge of as many equal triangles with as much area.
+        (b.surface.face_areas(&b.mesh.vertices).iter().sum::<f64>() / triangles * 4.0 / 3f64.sqrt()).sqrt()
+    };
+    let edges = bodies.iter().map(|b| if b.mesh.tets.is_empty() { net(b) } else { solid(b) });
+    // Ropes have no triangles, and so no number.
+    0.2 * edges.filter(|e| e.is_finite()).fold(f64::INFINITY, f64::min)
 }
 
 fn add_contact(
@@ -65,6 +72,18 @@ fn add_contact(
     builder: &mut ModelBuilder,
 ) -> Result<(), SceneError> {
     let stiffness = contact.stiffness.unwrap_or_else(|| stiffness_of(bodies));
+    if stiffness == 0.0 {
+        return Err(contact
+            .mark
+            .error("needs a stiffness where there are only nets: stiffness = 1e5 (Pa/m)"));
+    }
+    let surface = builder.surface();
+    if let Some(body) = bodies.iter().find(|b| !surface.iter().any(|(n, _)| b.has(*n))) {
+        return Err(contact.mark.error(format!(
+            "body \"{}\" has points without size, which touch nothing; give them a radius (m)",
+            body.name
+        )));
+    }
     match contact.kind {
         ContactKind::Plane { point, normal } => {
             builder.obstacle(Shape::Plane { point, normal }, stiffness);
@@ -119,6 +138,16 @@ fn add_load(spec: &LoadSpec, body: &BuiltBody, builder: &mut ModelBuilder) -> Re
                 }
             }
             weights
+        }
+        LoadKind::BodyForce if body.is_net() => {
+            let masses = &builder.node_masses()[body.first_node..body.first_node + count];
+            let rho = body.density[0];
+            if rho <= 0.0 {
+                return Err(spec
+                    .mark
+                    .error("points with given masses have no volume; use force or acceleration"));
+            }
+            mask.iter().zip(masses).map(|(m, mass)| if *m { mass / rho } else { 0.0 }).collect()
         }
         LoadKind::BodyForce => {
             let mut weights = vec![0.0; count];

@@ -4,11 +4,16 @@ use super::shape::{apply, rotation, turn};
 use crate::schema::{BodySpec, TwistAmount};
 use lilyan_solid::mesh::TetMesh;
 
-/// Positions and velocities (flat) at the start.
-pub(super) fn state(spec: &BodySpec, mesh: &TetMesh) -> (Vec<[f64; 3]>, Vec<f64>) {
+/// Positions and velocities (flat) at the start; about the centre of mass of a body that gives `masses` (kg), or
+/// else of volume.
+pub(super) fn state(spec: &BodySpec, mesh: &TetMesh, masses: Option<&[f64]>) -> (Vec<[f64; 3]>, Vec<f64>) {
     let initial = &spec.initial;
     let mut x = mesh.vertices.clone();
-    let middle = centroid(mesh, &x);
+    let centroid = |x: &[[f64; 3]]| match masses {
+        None => centroid(mesh, x),
+        Some(masses) => centre_of_mass(masses, x),
+    };
+    let middle = centroid(&x);
     let relative = |p: &[f64; 3]| -> [f64; 3] { std::array::from_fn(|k| p[k] - middle[k]) };
     if let Some(stretch) = initial.stretch {
         for p in &mut x {
@@ -40,7 +45,7 @@ pub(super) fn state(spec: &BodySpec, mesh: &TetMesh) -> (Vec<[f64; 3]>, Vec<f64>
             *p = std::array::from_fn(|k| middle[k] + turned[k]);
         }
     }
-    let middle = centroid(mesh, &x);
+    let middle = centroid(&x);
     let omega = initial.angular_velocity.unwrap_or_default();
     let mut v = Vec::with_capacity(3 * x.len());
     for (p, rest) in x.iter().zip(&mesh.vertices) {
@@ -64,4 +69,9 @@ fn centroid(mesh: &TetMesh, x: &[[f64; 3]]) -> [f64; 3] {
         }
     }
     sum.map(|s| s / total)
+}
+
+fn centre_of_mass(masses: &[f64], x: &[[f64; 3]]) -> [f64; 3] {
+    let total: f64 = masses.iter().sum();
+    std::array::from_fn(|k| masses.iter().zip(x).map(|(m, x)| m * x[k]).sum::<f64>() / total)
 }

@@ -4,6 +4,7 @@ mod acting;
 mod constrain;
 mod initial;
 mod material;
+mod net;
 mod select;
 mod shape;
 mod sound;
@@ -12,11 +13,12 @@ pub use constrain::BuiltConstraint;
 
 use crate::document::SceneError;
 use crate::library;
-use crate::schema::{Damping, Mass, OptionValue, Scene, Strength};
+use crate::schema::{BodySpec, Damping, Element, Mass, OptionValue, ProbeSpec, Scene, Strength};
 use crate::suggest;
 use lilyan_dynamics::{Simulation, State, Value, integrators};
+use lilyan_solid::elements::GluingKind;
 use lilyan_solid::mesh::{Surface, TetMesh};
-use lilyan_solid::{BodyInput, DampingSpec, Model, ModelBuilder};
+use lilyan_solid::{BodyInput, DampingSpec, Glued, Model, ModelBuilder};
 
 /// A body as built.
 pub struct BuiltBody {
@@ -30,10 +32,26 @@ pub struct BuiltBody {
     pub first_node: usize,
     /// Material model.
     pub model: String,
-    /// Smallest and largest Young's modulus, Pa.
+    /// The elements it is cut into.
+    pub element: Element,
+    /// Smallest and largest Young's modulus, Pa; 0 where springs have λ instead.
     pub young: [f64; 2],
-    /// Smallest and largest density, kg/m³.
+    /// λ of springs that were given it, N.
+    pub lambda: Option<f64>,
+    /// Smallest and largest density, kg/m³; 0 where masses were given.
     pub density: [f64; 2],
+}
+
+impl BuiltBody {
+    /// Whether it is made of springs or a membrane.
+    pub fn is_net(&self) -> bool {
+        matches!(self.element, Element::Springs | Element::Membrane)
+    }
+
+    /// Whether a global node is its own.
+    pub fn has(&self, node: u32) -> bool {
+        (self.first_node..self.first_node + self.mesh.vertices.len()).contains(&(node as usize))
+    }
 }
 
 /// A point that is followed.
@@ -98,34 +116,13 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
     let (mut notes, warnings) = (Vec::new(), scene.warnings.clone());
     let mut velocity = Vec::new();
     for spec in &scene.bodies {
-        let mesh = shape::mesh(scene, spec, &mut notes)?;
-        let surface = mesh.surface();
-        let material = material::material(spec, &mesh, &surface)?;
-        let (start, v) = initial::state(spec, &mesh);
-        let mut input =
-            BodyInput::new(&spec.name, mesh, material.model, material.given[0].clone(), material.rho[0]);
-        let extent = |values: &mut dyn Iterator<Item = f64>| {
-            values.fold([f64::INFINITY, 0.0], |[a, b]: [f64; 2], x| [a.min(x), b.max(x)])
+        let form = shape::form(scene, spec, &mut notes)?;
+        let (body, v) = match spec.element {
+            Element::Springs | Element::Membrane => add_net(spec, form, &mut builder)?,
+            Element::Tets | Element::Dg => add_solid(spec, form, &mut builder)?,
         };
-        let young = extent(&mut material.given.iter().map(|g| g.E));
-        let density = extent(&mut material.rho.iter().copied());
-        input.given = material.given;
-        input.rho = material.rho;
-        input.damping = spec.damping.iter().map(damping).collect();
-        input.consistent_mass = spec.mass == Mass::Consistent;
-        input.start = Some(start);
-        let mesh = input.mesh.clone();
-        let nodes = builder.body(input).map_err(|e| spec.material.mark.error(e))?;
         velocity.extend(v);
-        bodies.push(BuiltBody {
-            name: spec.name.clone(),
-            mesh,
-            surface,
-            first_node: nodes.start,
-            model: spec.material.model.clone(),
-            young,
-            density,
-        });
+        bodies.push(body);
     }
     acting::add(scene, &bodies, &mut builder)?;
     let constraints = constrain::add(scene, &bodies, &mut builder)?;
@@ -150,6 +147,74 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
         notes,
         warnings,
     })
+}
+
+/// Adds a body of tets; returns it and its velocities.
+fn add_solid(
+    spec: &BodySpec,
+    form: shape::Form,
+    builder: &mut ModelBuilder,
+) -> Result<(BuiltBody, Vec<f64>), SceneError> {
+    let shape::Form { mesh, surface, faces, .. } = form;
+    let material = material::material(spec, &mesh, &surface)?;
+    let (start, v) = initial::state(spec, &mesh, None);
+    let mut input =
+        BodyInput::new(&spec.name, mesh, material.model, material.given[0].clone(), material.rho[0]);
+    let extent = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold([f64::INFINITY, 0.0], |[a, b]: [f64; 2], x| [a.min(x), b.max(x)])
+    };
+    let young = extent(&mut material.given.iter().map(|g| g.E));
+    let density = extent(&mut material.rho.iter().copied());
+    input.given = material.given;
+    input.rho = material.rho;
+    input.damping = spec.damping.iter().map(damping).collect();
+    input.consistent_mass = spec.mass == Mass::Consistent;
+    input.start = Some(start);
+    input.glued = spec.gluing.map(|gluing| Glued {
+        faces,
+        surface: surface.clone(),
+        kind: if gluing.consistent { GluingKind::InteriorPenalty } else { GluingKind::BabuskaZlamal },
+        penalty: gluing.penalty,
+    });
+    let mesh = input.mesh.clone();
+    let nodes = builder.body(input).map_err(|e| spec.material.mark.error(e))?;
+    let body = BuiltBody {
+        name: spec.name.clone(),
+        mesh,
+        surface,
+        first_node: nodes.start,
+        model: spec.material.model.clone(),
+        element: spec.element,
+        young,
+        lambda: None,
+        density,
+    };
+    Ok((body, v))
+}
+
+/// Adds a body of springs or triangles; returns it and its velocities.
+fn add_net(
+    spec: &BodySpec,
+    form: shape::Form,
+    builder: &mut ModelBuilder,
+) -> Result<(BuiltBody, Vec<f64>), SceneError> {
+    let net::Net { mut input, young, lambda, density } = net::net(spec, &form)?;
+    let (start, v) = initial::state(spec, &form.mesh, Some(&input.masses));
+    input.damping = spec.damping.iter().map(damping).collect();
+    input.start = Some(start);
+    let nodes = builder.net(input);
+    let body = BuiltBody {
+        name: spec.name.clone(),
+        mesh: form.mesh,
+        surface: form.surface,
+        first_node: nodes.start,
+        model: spec.material.model.clone(),
+        element: spec.element,
+        young: [young.unwrap_or(0.0); 2],
+        lambda,
+        density: [density.unwrap_or(0.0); 2],
+    };
+    Ok((body, v))
 }
 
 fn integrator(scene: &Scene) -> Result<Box<dyn lilyan_dynamics::Integrator>, SceneError> {
@@ -198,6 +263,9 @@ fn probes(scene: &Scene, bodies: &[BuiltBody]) -> Result<Vec<Probe>, SceneError>
                 .mesh
                 .bounds()
                 .map_or(1.0, |[a, b]| (0..3).map(|k| (b[k] - a[k]).powi(2)).sum::<f64>().sqrt());
+            if body.is_net() {
+                return Ok(nearest_node(spec, body));
+            }
             match body.mesh.locate(spec.at) {
                 // A probe on the surface may be outside by round-off; a wrong place is far off.
                 Some(found) if found.distance <= 1e-3 * size => Ok(Probe {
@@ -213,6 +281,18 @@ fn probes(scene: &Scene, bodies: &[BuiltBody]) -> Result<Vec<Probe>, SceneError>
             }
         })
         .collect()
+}
+
+/// A probe of the node nearest to its place.
+fn nearest_node(spec: &ProbeSpec, body: &BuiltBody) -> Probe {
+    let square = |x: &[f64; 3]| (0..3).map(|k| (x[k] - spec.at[k]).powi(2)).sum::<f64>();
+    let all = body.mesh.vertices.iter().enumerate();
+    let nearest = all.min_by(|a, b| square(a.1).total_cmp(&square(b.1))).map_or(0, |(v, _)| v);
+    Probe {
+        name: spec.name.clone(),
+        nodes: [(body.first_node + nearest) as u32; 4],
+        weights: [1.0, 0.0, 0.0, 0.0],
+    }
 }
 
 fn conserved(scene: &Scene, bodies: &[BuiltBody]) -> Conserved {
@@ -234,9 +314,9 @@ fn conserved(scene: &Scene, bodies: &[BuiltBody]) -> Conserved {
         && scene.environment.monopole.is_none()
         && !walls
         && !drag;
-    let indifferent = bodies
-        .iter()
-        .all(|b| lilyan_solid::materials::find(&b.model).is_some_and(|m| m.card().frame_indifferent));
+    let indifferent = bodies.iter().all(|b| {
+        b.is_net() || lilyan_solid::materials::find(&b.model).is_some_and(|m| m.card().frame_indifferent)
+    });
     Conserved {
         energy: scene.loads.is_empty() && !moved && !changing && !damped,
         linear: free,

@@ -172,7 +172,9 @@ fn select(
                 (0..3).map(|k| (x[k] - point[k]).powi(2)).sum()
             };
             let nearest = (0..items.count()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
-            each(&|i| Some(i) == nearest)
+            // All of the vertices there: discontinuous tets have several.
+            let place = nearest.map(|n| items.place(n));
+            each(&|i| place == Some(items.place(i)))
         }
         Selector::Formula(formula) => {
             let count = formula.variables().len();

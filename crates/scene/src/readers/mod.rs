@@ -103,10 +103,22 @@ pub fn read_bytes(name: &str, data: &[u8]) -> Result<Loaded, ReadError> {
     read_from(Path::new(name), |_| Ok(data.to_vec()))
 }
 
+/// The vertices of a file alone, whatever its elements, in their order: a frame of lines is no mesh.
+pub fn read_vertices(path: &Path) -> Result<Vec<[f64; 3]>, ReadError> {
+    Ok(parse_from(path, |reader| load(path, Some(reader)))?.vertices)
+}
+
 fn read_from(
     path: &Path,
     load: impl FnOnce(&Reader) -> Result<Vec<u8>, ReadError>,
 ) -> Result<Loaded, ReadError> {
+    validate::finish(parse_from(path, load)?).map_err(|e: ReadError| e.in_file(path))
+}
+
+fn parse_from(
+    path: &Path,
+    load: impl FnOnce(&Reader) -> Result<Vec<u8>, ReadError>,
+) -> Result<Raw, ReadError> {
     let named = |e: ReadError| e.in_file(path);
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let reader = READERS.iter().find(|r| r.extensions.contains(&extension.as_str())).ok_or_else(|| {
@@ -119,8 +131,7 @@ fn read_from(
         named(ReadError::new(Place::File, what, format!("the extensions are {}", known.join(", "))))
     })?;
     let data = load(reader).map_err(named)?;
-    let raw = (reader.parse)(path, data).map_err(named)?;
-    validate::finish(raw).map_err(named)
+    (reader.parse)(path, data).map_err(named)
 }
 
 /// The bytes of a regular file, once its beginning looks right.

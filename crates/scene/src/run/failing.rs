@@ -24,11 +24,10 @@ pub(super) fn diagnosis(scene: &Scene, built: &Built, error: &StepError) -> Stri
                 .take(4)
                 .map(|(e, _)| e.to_string())
                 .collect();
-            text += &format!(
-                "; worst at vertex {vertex} of body \"{}\" (elements {})",
-                body.name,
-                around.join(", ")
-            );
+            text += &format!("; worst at vertex {vertex} of body \"{}\"", body.name);
+            if !around.is_empty() {
+                text += &format!(" (elements {})", around.join(", "));
+            }
         }
     }
     text + &remedy(scene, built)

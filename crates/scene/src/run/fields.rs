@@ -2,7 +2,9 @@
 
 use crate::build::Built;
 use crate::schema::FieldName;
+use crate::writers::vtu::Cells;
 use lilyan_dynamics::System;
+use lilyan_solid::elements::{Membrane, Spring, Tets, Triangle};
 use lilyan_solid::math::Mat3;
 
 /// A field as a frame takes it.
@@ -37,79 +39,144 @@ pub(super) fn compute(built: &Built, wanted: &[FieldName]) -> Vec<FieldData> {
             FieldName::Mass => vertex("mass", 1, model.node_masses().to_vec()),
             FieldName::VonMises => cell("von_mises", 1, von_mises(built, &state.q)),
             FieldName::StrainEnergy => {
-                let density =
-                    |m: &dyn lilyan_solid::materials::Material, c: &[f64], F: &Mat3| vec![m.energy(c, F)];
-                cell("strain_energy", 1, each_tet(built, &state.q, &density))
+                cell("strain_energy", 1, each_cell(built, &state.q, &|c| vec![c.energy()]))
             }
             FieldName::Pressure => {
-                let pressure = |m: &dyn lilyan_solid::materials::Material, c: &[f64], F: &Mat3| {
-                    vec![-cauchy(m, c, F).trace() / 3.0]
-                };
-                cell("pressure", 1, each_tet(built, &state.q, &pressure))
+                let pressure = |c: &Cell<'_>| vec![-c.stress().trace() / 3.0];
+                cell("pressure", 1, each_cell(built, &state.q, &pressure))
             }
-            FieldName::Stress => {
-                let stress = |m: &dyn lilyan_solid::materials::Material, c: &[f64], F: &Mat3| {
-                    cauchy(m, c, F).0.concat()
-                };
-                cell("stress", 9, each_tet(built, &state.q, &stress))
-            }
-            FieldName::J => {
-                let J = |_: &dyn lilyan_solid::materials::Material, _: &[f64], F: &Mat3| vec![F.det()];
-                cell("J", 1, each_tet(built, &state.q, &J))
-            }
+            FieldName::Stress => cell("stress", 9, each_cell(built, &state.q, &|c| c.stress().0.concat())),
+            FieldName::J => cell("J", 1, each_cell(built, &state.q, &|c| vec![c.J()])),
             FieldName::Tag => {
-                let tags = built.bodies.iter().flat_map(|b| {
+                let solid = built.bodies.iter().filter(|b| !b.is_net());
+                let tags = solid.flat_map(|b| {
                     (0..b.mesh.tets.len()).map(|e| b.mesh.tags.get(e).copied().unwrap_or(0) as f64)
                 });
-                cell("tag", 1, tags.collect())
+                let mut tags: Vec<f64> = tags.collect();
+                let cells = Cells::of(model.bodies());
+                tags.resize(cells.len(), 0.0);
+                cell("tag", 1, tags)
             }
         })
         .collect()
 }
 
-type PerTet<'a> = &'a dyn Fn(&dyn lilyan_solid::materials::Material, &[f64], &Mat3) -> Vec<f64>;
+/// One element at some positions.
+enum Cell<'a> {
+    Tet(&'a Tets, usize, Mat3),
+    Triangle(&'a Membrane, &'a Triangle, [[f64; 2]; 3]),
+    /// With s.
+    Spring(&'a Spring, [f64; 3]),
+}
 
-fn each_tet(built: &Built, q: &[f64], f: PerTet<'_>) -> Vec<f64> {
-    let mut out = Vec::new();
-    for body in built.simulation.system.bodies() {
-        let tets = &body.tets;
-        for e in 0..tets.len() {
-            out.extend(f(tets.material(), tets.constants(e), &tets.gradient_of(e, q)));
+impl Cell<'_> {
+    /// ψ, J/m³.
+    fn energy(&self) -> f64 {
+        match self {
+            Self::Tet(tets, e, F) => tets.material().energy(tets.constants(*e), F),
+            Self::Triangle(membrane, t, F) => membrane.density(t, F),
+            Self::Spring(spring, s) => match spring.section > 0.0 {
+                true => 0.5 * spring.lambda / spring.section * (length(*s) / spring.length - 1.0).powi(2),
+                false => 0.0,
+            },
         }
+    }
+
+    /// Cauchy stress, Pa: P Fᵀ/J; of springs the force per section at rest.
+    fn stress(&self) -> Mat3 {
+        match self {
+            Self::Tet(tets, e, F) => {
+                let P = tets.material().stress(tets.constants(*e), F);
+                P.mul_transpose(F).scale(1.0 / F.det())
+            }
+            Self::Triangle(membrane, t, F) => {
+                let C = metric(F);
+                let S = membrane.second_stress(t, &C);
+                let area = (C[0][0] * C[1][1] - C[0][1] * C[1][0]).sqrt();
+                let part = |i: usize, j: usize, a: usize, b: usize| F[i][a] * S[a][b] * F[j][b] / area;
+                let pairs = [(0, 0), (0, 1), (1, 0), (1, 1)];
+                Mat3::from_fn(|i, j| pairs.iter().map(|&(a, b)| part(i, j, a, b)).sum())
+            }
+            Self::Spring(spring, s) => {
+                let l = length(*s);
+                if spring.section == 0.0 || l == 0.0 {
+                    return Mat3::zero();
+                }
+                let tension = spring.lambda / spring.section * (l / spring.length - 1.0);
+                Mat3::from_fn(|i, j| tension * s[i] * s[j] / (l * l))
+            }
+        }
+    }
+
+    /// Ratio of volumes, areas or lengths.
+    fn J(&self) -> f64 {
+        match self {
+            Self::Tet(_, _, F) => F.det(),
+            Self::Triangle(_, _, F) => {
+                let C = metric(F);
+                (C[0][0] * C[1][1] - C[0][1] * C[1][0]).sqrt()
+            }
+            Self::Spring(spring, s) => length(*s) / spring.length,
+        }
+    }
+}
+
+fn length(s: [f64; 3]) -> f64 {
+    (s[0] * s[0] + s[1] * s[1] + s[2] * s[2]).sqrt()
+}
+
+fn metric(F: &[[f64; 2]; 3]) -> [[f64; 2]; 2] {
+    std::array::from_fn(|a| std::array::from_fn(|b| (0..3).map(|i| F[i][a] * F[i][b]).sum()))
+}
+
+/// What `f` gives of each element, in the order of [`Cells`].
+fn each_cell(built: &Built, q: &[f64], f: &dyn Fn(&Cell<'_>) -> Vec<f64>) -> Vec<f64> {
+    let bodies = built.simulation.system.bodies();
+    let mut out = Vec::new();
+    for tets in bodies.iter().map(|b| &b.tets) {
+        for e in 0..tets.len() {
+            out.extend(f(&Cell::Tet(tets, e, tets.gradient_of(e, q))));
+        }
+    }
+    for membrane in bodies.iter().map(|b| &b.membrane) {
+        for t in membrane.list() {
+            out.extend(f(&Cell::Triangle(membrane, t, t.gradient_of(q))));
+        }
+    }
+    for spring in bodies.iter().flat_map(|b| b.springs.list()) {
+        out.extend(f(&Cell::Spring(spring, spring.between(q))));
     }
     out
 }
 
-/// σ = P Fᵀ/J.
-fn cauchy(material: &dyn lilyan_solid::materials::Material, c: &[f64], F: &Mat3) -> Mat3 {
-    material.stress(c, F).mul_transpose(F).scale(1.0 / F.det())
-}
-
-/// √(3/2 s:s) of the deviatoric Cauchy stress, Pa, per tet.
+/// √(3/2 s:s) of the deviatoric Cauchy stress, Pa, per element.
 pub(super) fn von_mises(built: &Built, q: &[f64]) -> Vec<f64> {
-    each_tet(built, q, &|material, c, F| {
-        let stress = cauchy(material, c, F).symmetric_part();
+    each_cell(built, q, &|cell| {
+        let stress = cell.stress().symmetric_part();
         let mean = stress.trace() / 3.0;
         let deviator = stress - Mat3::identity().scale(mean);
         vec![(1.5 * deviator.dot(&deviator)).sqrt()]
     })
 }
 
-/// Values per tet as means at the vertices.
-pub(super) fn to_vertices(built: &Built, per_tet: &[f64]) -> Vec<f64> {
+/// Values per element as means at the vertices.
+pub(super) fn to_vertices(built: &Built, per_cell: &[f64]) -> Vec<f64> {
     let count = built.simulation.system.node_masses().len();
     let (mut sum, mut weight) = (vec![0.0; count], vec![0.0; count]);
-    let mut e = 0;
-    for body in built.simulation.system.bodies() {
-        for (k, tet) in body.tets.cliques().enumerate() {
-            let volume = body.tets.volume(k);
-            for n in tet {
-                sum[n as usize] += volume * per_tet[e];
-                weight[n as usize] += volume;
-            }
-            e += 1;
+    let mut values = per_cell.iter();
+    let mut add = |nodes: &[u32], volume: f64| {
+        let value = values.next().copied().unwrap_or(0.0);
+        for &n in nodes {
+            sum[n as usize] += volume * value;
+            weight[n as usize] += volume;
         }
+    };
+    let bodies = built.simulation.system.bodies();
+    for tets in bodies.iter().map(|b| &b.tets) {
+        tets.cliques().enumerate().for_each(|(e, tet)| add(&tet, tets.volume(e)));
     }
+    bodies.iter().flat_map(|b| b.membrane.list()).for_each(|t| add(&t.nodes, t.volume()));
+    bodies.iter().flat_map(|b| b.springs.list()).for_each(|s| add(&s.ends, s.section * s.length));
     sum.iter().zip(&weight).map(|(s, w)| if *w > 0.0 { s / w } else { 0.0 }).collect()
 }
 

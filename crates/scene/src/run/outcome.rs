@@ -9,6 +9,7 @@ use crate::report::{Band, Plot, Report, Series, Verdict, percent, short};
 use crate::schema::Scene;
 use crate::writers::atomic::WriteError;
 use crate::writers::json;
+use crate::writers::vtu::Cells;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -75,9 +76,9 @@ pub(super) fn write(
 }
 
 fn subtitle(scene: &Scene, built: &Built) -> String {
-    let tets: usize = built.bodies.iter().map(|b| b.mesh.tets.len()).sum();
     format!(
-        "{tets} tets, {}, {} steps of {} s",
+        "{}, {}, {} steps of {} s",
+        Cells::of(built.simulation.system.bodies()).describe(),
         scene.integrator.name,
         built.simulation.index,
         short(scene.time.step)
@@ -92,14 +93,15 @@ fn facts(scene: &Scene, built: &Built, recorder: &Recorder, pace: &Pace) -> Vec<
         ("wall time".into(), format!("{} s", short(wall))),
         ("per step".into(), format!("{} ms (median)", short(1e3 * pace.median().unwrap_or(0.0)))),
     ];
-    for body in &built.bodies {
+    for (body, of_model) in built.bodies.iter().zip(built.simulation.system.bodies()) {
         let [low, high] = body.young;
-        let young = match low == high {
-            true => format!("E = {} Pa", short(low)),
-            false => format!("E = {} to {} Pa", short(low), short(high)),
+        let young = match (body.lambda, low == high) {
+            (Some(lambda), _) => format!("λ = {} N", short(lambda)),
+            (None, true) => format!("E = {} Pa", short(low)),
+            (None, false) => format!("E = {} to {} Pa", short(low), short(high)),
         };
-        let tets = body.mesh.tets.len();
-        facts.push((body.name.clone(), format!("{}, {young}, {tets} tets", body.model)));
+        let cells = Cells::of(std::slice::from_ref(of_model)).describe();
+        facts.push((body.name.clone(), format!("{}, {young}, {cells}", body.model)));
     }
     facts.extend(constraints::facts(built, recorder));
     if recorder.counters.newton > 0.0 {
@@ -203,7 +205,10 @@ fn summary(
     let material: Vec<Value> = built
         .bodies
         .iter()
-        .map(|b| json!({ "body": b.name, "model": b.model, "E": b.young, "rho": b.density }))
+        .map(|b| match b.lambda {
+            None => json!({ "body": b.name, "model": b.model, "E": b.young, "rho": b.density }),
+            Some(lambda) => json!({ "body": b.name, "model": b.model, "lambda": lambda, "rho": b.density }),
+        })
         .collect();
     let drift = |conserved: bool, [drift, scale]: [f64; 2]| match conserved {
         true if scale > 0.0 => json!(drift / scale),
@@ -218,7 +223,7 @@ fn summary(
         "options": options,
         "material": material,
         "vertices": count(|b| b.mesh.vertices.len()),
-        "elements": count(|b| b.mesh.tets.len()),
+        "elements": Cells::of(simulation.system.bodies()).len(),
         "dofs": simulation.state.q.len(),
         "steps": steps,
         "time_simulated": simulation.state.t,

@@ -7,7 +7,7 @@ use crate::schema::{ContactKind, Scene};
 use crate::writers::atomic::WriteError;
 use crate::writers::csv::Table;
 use crate::writers::pvd::Collection;
-use crate::writers::vtu::{Field, Frame, frame_name};
+use crate::writers::vtu::{Cells, Field, Frame, frame_name};
 use lilyan_dynamics::StepRecord;
 use std::path::{Path, PathBuf};
 
@@ -152,8 +152,7 @@ impl Recorder {
     /// A frame of the current state.
     pub fn frame(&mut self, scene: &Scene, built: &Built) -> Result<(), WriteError> {
         let state = &built.simulation.state;
-        let tets: Vec<[u32; 4]> =
-            built.simulation.system.bodies().iter().flat_map(|b| b.tets.cliques()).collect();
+        let cells = Cells::of(built.simulation.system.bodies());
         let fields = fields::compute(built, &scene.output.fields);
         let pick = |per_vertex: bool| {
             let chosen = fields.iter().filter(|f| f.per_vertex == per_vertex);
@@ -165,9 +164,9 @@ impl Recorder {
         Frame {
             time: Some(state.t),
             positions: &state.q,
-            tets: &tets,
-            triangles: &[],
-            lines: &[],
+            tets: &cells.tets,
+            triangles: &cells.triangles,
+            lines: &cells.lines,
             point_fields: pick(true),
             cell_fields: pick(false),
         }
@@ -197,10 +196,8 @@ impl Recorder {
             let name = frame_name(k);
             self.collection.push(t, name.clone());
             // Only the report's replay needs the positions; a frame that cannot be read is left out.
-            if let Ok(crate::readers::Loaded::Tets(mesh, _)) =
-                crate::readers::read(&self.directory.join(&name))
-            {
-                let q: Vec<f64> = mesh.vertices.concat();
+            if let Ok(vertices) = crate::readers::read_vertices(&self.directory.join(&name)) {
+                let q: Vec<f64> = vertices.concat();
                 if q.len() == built.simulation.state.q.len() {
                     self.show(built, t, &q);
                 }
@@ -220,14 +217,18 @@ impl Recorder {
 }
 
 fn replay(scene: &Scene, built: &Built) -> Replay {
-    let mut triangles = Vec::new();
+    let (mut triangles, mut lines) = (Vec::new(), Vec::new());
     for body in &built.bodies {
         let shift = |v: u32| v + body.first_node as u32;
         triangles.extend(body.surface.triangles.iter().map(|t| t.map(shift)));
+        if body.surface.triangles.is_empty() {
+            let springs = built.simulation.system.bodies().iter().flat_map(|b| b.springs.list());
+            lines.extend(springs.map(|s| s.ends).filter(|ends| body.has(ends[0])));
+        }
     }
     let pinned: Vec<u32> =
         built.simulation.system.pins().iter().flat_map(|p| p.nodes.iter().copied()).collect();
-    let mut replay = Replay::new(&built.simulation.state.q, &triangles, &[])
+    let mut replay = Replay::new(&built.simulation.state.q, &triangles, &lines)
         .with_field("von Mises stress", "Pa")
         .with_pinned(&pinned);
     for contact in &scene.contacts {

@@ -2,7 +2,7 @@
 
 use super::defaults;
 use super::material::MaterialSpec;
-use super::mesh::{MeshSpec, Rotation};
+use super::mesh::{Element, GluingSpec, MeshSpec, Rotation};
 use super::quantity::{Mark, Quantity, SPACE};
 use crate::document::{Item, Reader, SceneError, Value};
 
@@ -13,6 +13,10 @@ pub struct BodySpec {
     pub name: String,
     /// Its shape.
     pub mesh: MeshSpec,
+    /// The elements it is cut into.
+    pub element: Element,
+    /// Of discontinuous tets: what holds them together.
+    pub gluing: Option<GluingSpec>,
     /// What it is made of.
     pub material: MaterialSpec,
     /// How mass is put on vertices.
@@ -119,16 +123,22 @@ impl BodySpec {
         let name = reader.optional("name").map_or(Ok(fallback), |item| item.name())?.to_owned();
         reader.rename(format!("body.{name}"));
         let mesh = MeshSpec::read_required(&mut reader)?;
-        let material = MaterialSpec::read_of(&mut reader, mesh.shape.is_solid())?;
+        let element = Element::read_of(&mut reader, &mesh.shape)?;
+        let gluing = GluingSpec::read_of(&mut reader, element)?;
+        let material = MaterialSpec::read_of(&mut reader, element != Element::Springs)?;
         let mass = reader.optional("mass").map_or(Ok(Mass::Lumped), |item| {
-            item.choice(&[("lumped", Mass::Lumped), ("consistent", Mass::Consistent)])
+            let mass = item.choice(&[("lumped", Mass::Lumped), ("consistent", Mass::Consistent)])?;
+            if mass == Mass::Consistent && matches!(element, Element::Springs | Element::Membrane) {
+                return Err(item.error("springs and membranes have lumped mass; leave this out"));
+            }
+            Ok(mass)
         })?;
         let damping = reader.optional("damping").map_or(Ok(Vec::new()), |item| read_damping(&item))?;
         let initial =
             reader.optional("initial").map_or(Ok(Initial::default()), |item| Initial::read(&item))?;
         reader.finish()?;
         let mark = Mark { path: format!("body.{name}"), ..Mark::from(item) };
-        Ok(Self { name, mesh, material, mass, damping, initial, mark })
+        Ok(Self { name, mesh, element, gluing, material, mass, damping, initial, mark })
     }
 }
 

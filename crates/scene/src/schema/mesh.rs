@@ -1,7 +1,7 @@
 //! `body.mesh`: where the shape of a body comes from.
 
 use super::quantity::Mark;
-use crate::document::{Item, Raw, Reader, SceneError, Value};
+use crate::document::{Item, Reader, SceneError, Value};
 use crate::suggest;
 
 /// A shape and where it is put.
@@ -55,6 +55,8 @@ pub enum Shape {
         resolution: Resolution,
         /// Embed a surface in a coarser mesh instead of tetrahedralising it.
         embed: bool,
+        /// Of a surface that stays one, m.
+        thickness: Option<f64>,
     },
     /// A ball around the origin.
     Sphere {
@@ -79,10 +81,28 @@ pub enum Shape {
         /// How finely.
         resolution: Resolution,
     },
-    /// A chain of springs; its keys are read when the model is built.
-    Rope(Raw),
-    /// A net of springs; its keys are read when the model is built.
-    Cloth(Raw),
+    /// A chain of springs.
+    Rope {
+        /// Corners of its line at rest; two of a straight one.
+        points: Vec<[f64; 3]>,
+        /// Springs.
+        segments: u32,
+        /// Radius of its round section.
+        radius: f64,
+        /// Flexural rigidity, N m².
+        bending: f64,
+    },
+    /// A sheet in the plane z = 0 with a corner at the origin.
+    Cloth {
+        /// Lengths along x and y.
+        size: [f64; 2],
+        /// Cells along each.
+        cells: [u32; 2],
+        /// Of the material.
+        thickness: f64,
+        /// Flexural rigidity, N m.
+        bending: f64,
+    },
     /// Single points, joined by springs or not.
     Points {
         /// Positions.
@@ -91,6 +111,8 @@ pub enum Shape {
         edges: Vec<[u32; 2]>,
         /// One per point, kg; empty: from the density.
         masses: Vec<f64>,
+        /// Radius of the springs' round section.
+        radius: Option<f64>,
     },
 }
 
@@ -106,9 +128,109 @@ pub enum Resolution {
 }
 
 impl Shape {
-    /// Whether it is made of tets, and so needs elastic moduli and a density.
-    pub fn is_solid(&self) -> bool {
-        !matches!(self, Self::Rope(_) | Self::Cloth(_) | Self::Points { .. })
+    /// The elements that a body of this shape can be made of; the first is the default.
+    pub fn elements(&self) -> &'static [Element] {
+        use Element::{Dg, Membrane, Springs, Tets};
+        match self {
+            Self::Rope { .. } | Self::Points { .. } => &[Springs],
+            Self::Cloth { .. } => &[Springs, Membrane],
+            Self::File { .. } => &[Tets, Springs, Membrane, Dg],
+            _ => &[Tets, Springs, Dg],
+        }
+    }
+}
+
+/// What a body is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// Linear tets.
+    Tets,
+    /// A spring along every edge.
+    Springs,
+    /// Linear triangles that resist stretch.
+    Membrane,
+    /// Discontinuous linear tets.
+    Dg,
+}
+
+/// How discontinuous tets are held together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GluingSpec {
+    /// With the mean traction (interior penalty), or without (Babuška–Zlámal).
+    pub consistent: bool,
+    /// Penalty on gaps, in units of (λ+2μ) area/volume.
+    pub penalty: f64,
+}
+
+impl GluingSpec {
+    /// Reads the `gluing` of a body of discontinuous tets.
+    pub(super) fn read_of(body: &mut Reader<'_>, element: Element) -> Result<Option<Self>, SceneError> {
+        let item = body.optional("gluing");
+        if element != Element::Dg {
+            return match item {
+                None => Ok(None),
+                Some(item) => Err(item.error("is for element = \"dg\"; leave it out")),
+            };
+        }
+        let Some(item) = item else {
+            return Ok(Some(Self { consistent: true, penalty: 4.0 }));
+        };
+        let mut reader = item.reader()?;
+        let kinds = [("interior-penalty", true), ("babuska-zlamal", false)];
+        let consistent = reader.optional("kind").map_or(Ok(true), |item| item.choice(&kinds))?;
+        let default = if consistent { 4.0 } else { 100.0 };
+        let penalty = reader.optional_positive("penalty", "units of (lambda + 2 mu) area/volume")?;
+        reader.finish()?;
+        let penalty = penalty.unwrap_or(default);
+        if consistent && penalty < 2.0 {
+            return Err(item.error("interior-penalty needs penalty = 2 or more to hold together"));
+        }
+        Ok(Some(Self { consistent, penalty }))
+    }
+}
+
+impl Element {
+    /// Every kind, with a line about it.
+    pub const ALL: &'static [(Self, &'static str)] = &[
+        (Self::Tets, "linear tets: solids"),
+        (
+            Self::Springs,
+            "½k(|s| − l₀)² along every edge, k = λ/l₀: ropes, cloth, networks; lambda (N) or E (Pa)",
+        ),
+        (
+            Self::Membrane,
+            "linear triangles in plane stress: cloth, balloons; stvk, neo-hookean, neo-hookean-log",
+        ),
+        (Self::Dg, "linear tets each by itself, glued at faces: interior-penalty or babuska-zlamal"),
+    ];
+
+    /// Name in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tets => "tets",
+            Self::Springs => "springs",
+            Self::Membrane => "membrane",
+            Self::Dg => "dg",
+        }
+    }
+
+    /// Reads the `element` of a body.
+    pub(super) fn read_of(body: &mut Reader<'_>, shape: &Shape) -> Result<Self, SceneError> {
+        let able = shape.elements();
+        let Some(item) = body.optional("element") else {
+            return Ok(able.first().copied().unwrap_or(Self::Tets));
+        };
+        let choices: Vec<_> = Self::ALL.iter().map(|(e, _)| (e.name(), *e)).collect();
+        let element = item.choice(&choices)?;
+        if able.contains(&element) {
+            return Ok(element);
+        }
+        let able: Vec<&str> = able.iter().map(|e| e.name()).collect();
+        Err(item.error(format!(
+            "this mesh cannot be made of {}; choose {}",
+            element.name(),
+            able.join(" or ")
+        )))
     }
 }
 
@@ -129,6 +251,7 @@ impl MeshSpec {
                 format: None,
                 resolution: Resolution::Automatic,
                 embed: false,
+                thickness: None,
             };
             return Ok(Self { shape, transform: Transform::identity(), mark: item.into() });
         }
@@ -172,6 +295,7 @@ impl Shape {
                 format: format.transpose()?,
                 resolution: Resolution::read(mesh)?,
                 embed: mesh.bool_or("embed", false)?,
+                thickness: mesh.optional_positive("thickness", "m")?,
             });
         }
         let mut reader = item.reader()?;
@@ -204,12 +328,47 @@ impl Shape {
                 radii: positive3(&reader.required("radii", "radii = [1, 0.5, 0.5]")?)?,
                 resolution: Resolution::read(&mut reader)?,
             },
-            "rope" => return Ok(Self::Rope(reader.raw())),
-            "cloth" => return Ok(Self::Cloth(reader.raw())),
+            "rope" => Self::read_rope(&mut reader)?,
+            "cloth" => Self::read_cloth(&mut reader)?,
             _ => Self::read_points(&mut reader)?,
         };
         reader.finish()?;
         Ok(shape)
+    }
+
+    fn read_rope(reader: &mut Reader<'_>) -> Result<Self, SceneError> {
+        let points = match reader.optional("points") {
+            None => {
+                let from = reader.required("from", "from = [0, 0, 0] and to = [1, 0, 0]")?.vector3()?;
+                vec![from, reader.required("to", "to = [1, 0, 0]")?.vector3()?]
+            }
+            Some(item) => {
+                let points = item.members()?.map(|p| p.vector3()).collect::<Result<Vec<_>, _>>()?;
+                if points.len() < 2 {
+                    return Err(item.error("a rope needs two points or more, as [[0, 0, 0], [1, 0, 0]]"));
+                }
+                points
+            }
+        };
+        if points.windows(2).any(|p| matches!(p, [a, b] if a == b)) {
+            return Err(reader.error("a rope has a length: give two different ends"));
+        }
+        let segments = reader.required("segments", "segments = 50")?.count(1, 10_000_000)?;
+        let radius = reader.required("radius", "radius = 0.005 (m)")?.positive("m")?;
+        let bending = read_bending(reader, "N m²")?;
+        if bending > 0.0 && points.len() > 2 {
+            return Err(reader.error("bending needs a rope that is straight at rest: give from and to"));
+        }
+        Ok(Self::Rope { points, segments, radius, bending })
+    }
+
+    fn read_cloth(reader: &mut Reader<'_>) -> Result<Self, SceneError> {
+        let [a, b] = reader.required("size", "size = [1, 1]")?.exactly("numbers")?;
+        let size = [a.positive("m")?, b.positive("m")?];
+        let [m, n] = reader.required("cells", "cells = [20, 20]")?.exactly("whole numbers")?;
+        let cells = [m.count(1, 20_000)?, n.count(1, 20_000)?];
+        let thickness = reader.required("thickness", "thickness = 0.001 (m)")?.positive("m")?;
+        Ok(Self::Cloth { size, cells, thickness, bending: read_bending(reader, "N m")? })
     }
 
     fn read_points(reader: &mut Reader<'_>) -> Result<Self, SceneError> {
@@ -242,8 +401,13 @@ impl Shape {
                 )));
             }
         }
-        Ok(Self::Points { positions, edges, masses })
+        let radius = reader.optional_positive("radius", "m")?;
+        Ok(Self::Points { positions, edges, masses, radius })
     }
+}
+
+fn read_bending(reader: &mut Reader<'_>, unit: &str) -> Result<f64, SceneError> {
+    reader.optional("bending").map_or(Ok(0.0), |item| item.not_negative(unit))
 }
 
 fn file_path(item: &Item<'_>, path: &str) -> Result<String, SceneError> {

@@ -25,7 +25,7 @@ pub use constraint::{ConstraintKind, ConstraintSpec, EndAt, EndSpec, Reference};
 pub use integrator::{IntegratorOption, IntegratorSpec, OptionValue};
 pub use interaction::{ContactKind, ContactSpec, LoadKind, LoadSpec, PinSpec};
 pub use material::{MaterialSpec, Parameter, Parameters, Region, STIFFNESS_KEYS};
-pub use mesh::{FORMATS, MeshSpec, Resolution, Rotation, Shape, Transform};
+pub use mesh::{Element, FORMATS, GluingSpec, MeshSpec, Resolution, Rotation, Shape, Transform};
 pub use output::{FIELD_NAMES, FieldName, Output, ProbeSpec};
 pub use quantity::{Field, Mark, Quantity, SPACE, SPACE_TAG, SPACE_TIME, TIME};
 pub use selector::{Selector, Target};

@@ -40,6 +40,11 @@ impl Mark {
     pub fn error(&self, message: impl Into<String>) -> SceneError {
         SceneError::at(&self.origin, self.place, &self.path, message)
     }
+
+    /// This, or the other where this was not written at all.
+    pub fn or<'a>(&'a self, other: &'a Self) -> &'a Self {
+        if self.origin.is_empty() && self.path.is_empty() { other } else { self }
+    }
 }
 
 /// A number or a formula.

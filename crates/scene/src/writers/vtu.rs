@@ -19,6 +19,49 @@ pub struct Field<'a> {
     pub values: &'a [f64],
 }
 
+/// The elements of bodies, in the order in which a frame numbers them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cells {
+    /// Tets of all bodies.
+    pub tets: Vec<[u32; 4]>,
+    /// Triangles of membranes.
+    pub triangles: Vec<[u32; 3]>,
+    /// Springs.
+    pub lines: Vec<[u32; 2]>,
+}
+
+impl Cells {
+    /// Those of a model's bodies.
+    pub fn of(bodies: &[lilyan_solid::Body]) -> Self {
+        Self {
+            tets: bodies.iter().flat_map(|b| b.tets.cliques()).collect(),
+            triangles: bodies.iter().flat_map(|b| b.membrane.list()).map(|t| t.nodes).collect(),
+            lines: bodies.iter().flat_map(|b| b.springs.list()).map(|s| s.ends).collect(),
+        }
+    }
+
+    /// What they are, in words.
+    pub fn describe(&self) -> String {
+        let kinds =
+            [(self.tets.len(), "tet"), (self.triangles.len(), "triangle"), (self.lines.len(), "spring")];
+        let some = kinds.iter().filter(|(count, _)| *count > 0);
+        let told: Vec<String> = some
+            .map(|(count, name)| format!("{count} {name}{}", if *count == 1 { "" } else { "s" }))
+            .collect();
+        if told.is_empty() { "single points".into() } else { told.join(", ") }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.tets.len() + self.triangles.len() + self.lines.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 /// One instant of a run, ready to be written.
 ///
 /// Cells are numbered tets first, then triangles, then lines; cell fields follow that order.

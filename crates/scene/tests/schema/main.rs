@@ -5,8 +5,8 @@ mod hostile;
 
 use lilyan_scene::document::{Node, SceneError, apply_override};
 use lilyan_scene::schema::{
-    ConstraintKind, ContactKind, Damping, EndAt, EndSpec, Field, FieldName, LoadKind, Mass, OptionValue,
-    Quantity, Resolution, Scene, Selector, Shape, Strength, TwistAmount, defaults,
+    ConstraintKind, ContactKind, Damping, Element, EndAt, EndSpec, Field, FieldName, LoadKind, Mass,
+    OptionValue, Quantity, Resolution, Scene, Selector, Shape, Strength, TwistAmount, defaults,
 };
 
 const EXAMPLE: &str = include_str!("../data/interface.toml");
@@ -173,7 +173,7 @@ E = 5e6
 where = [{ region = "core" }, "x > 1 && tag == 2", { sphere = { center = [0, 0, 0], radius = 1 } }]
 rho = 2000
 [[body]]
-mesh = { rope = { points = [[0, 0, 0], [1, 0, 0]], segments = 20 } }
+mesh = { rope = { points = [[0, 0, 0], [1, 0, 0]], segments = 20, radius = 0.01 } }
 material = { lambda = 1e4, rho = 1200 }
 [[body]]
 name = "masses"
@@ -245,11 +245,10 @@ replay = false
     assert!(matches!(&body.material.regions[0].selector, Selector::Intersection(parts) if parts.len() == 2));
     assert!(matches!(&body.material.regions[1].selector, Selector::Union(parts) if parts.len() == 3));
     assert_eq!(scene.bodies[1].name, "body2");
-    let Shape::Rope(rope) = &scene.bodies[1].mesh.shape else { panic!("a rope") };
-    let mut keys = rope.reader().expect("a table");
-    assert_eq!(keys.required("segments", "").and_then(|i| i.count(1, 100)).expect("a count"), 20);
-    let error = keys.finish().expect_err("points is left").to_string();
-    assert!(error.contains("unknown key \"points\" in body.body2.mesh.rope"), "{error}");
+    let Shape::Rope { points, segments: 20, .. } = &scene.bodies[1].mesh.shape else { panic!("a rope") };
+    assert_eq!(points[1], [1.0, 0.0, 0.0]);
+    assert_eq!(scene.bodies[1].element, Element::Springs);
+    assert_eq!(body.element, Element::Tets);
     let stiffness = scene.bodies[3].material.base.stiffness.as_ref().expect("21 constants");
     let at = |i: usize| stiffness[i].constant();
     assert_eq!((at(0), at(1), at(2), at(20)), (Some(3.0), Some(1.0), Some(0.0), Some(1.0)));

@@ -3,7 +3,7 @@
 //! flight included.
 
 use super::{Card, Damping};
-use crate::elements::Tets;
+use crate::elements::Elements;
 use lilyan_solve::BlockMatrix;
 use std::sync::Arc;
 
@@ -15,9 +15,11 @@ pub(super) const CARD: Card = Card {
 };
 
 /// See the module.
-pub struct Rayleigh {
-    /// The body.
-    pub tets: Arc<Tets>,
+pub struct Rayleigh<E> {
+    /// The elements of the body that K comes from.
+    pub elements: Arc<E>,
+    /// Global nodes that α slows.
+    pub nodes: std::ops::Range<usize>,
     /// Mass of each global node, kg.
     pub masses: Arc<Vec<f64>>,
     /// α, 1/s.
@@ -26,26 +28,29 @@ pub struct Rayleigh {
     pub beta: f64,
 }
 
-impl Damping for Rayleigh {
+impl<E: Elements> Damping for Rayleigh<E> {
     fn add_forces(&self, q: &[f64], v: &[f64], f: &mut [f64]) {
-        for n in self.tets.nodes() {
+        for n in self.nodes.clone() {
             for i in 3 * n..3 * n + 3 {
                 f[i] -= self.alpha * self.masses[n] * v[i];
             }
         }
-        if self.beta != 0.0 {
-            self.tets.add_hessian_product(q, v, -self.beta, f);
+        if self.beta != 0.0 && !self.elements.is_empty() {
+            self.elements.add_hessian_product(q, v, -self.beta, f);
         }
     }
 
     fn add_matrix(&self, q: &[f64], d: &mut BlockMatrix) {
-        if self.beta != 0.0 {
+        if self.beta != 0.0 && !self.elements.is_empty() {
             let mut k = BlockMatrix::zeros(d.pattern().clone());
-            self.tets.add_hessian(q, true, &mut k);
+            self.elements.add_hessian(q, true, &mut k);
             d.add_scaled(self.beta, &k);
         }
+        if self.nodes.is_empty() {
+            return;
+        }
         let mut diagonal = vec![0.0; 3 * self.masses.len()];
-        for n in self.tets.nodes() {
+        for n in self.nodes.clone() {
             diagonal[3 * n..3 * n + 3].fill(self.alpha * self.masses[n]);
         }
         d.add_diagonal(&diagonal);

@@ -2,11 +2,12 @@
 //! itself, then the runs in their order.
 
 use super::kernel::{Block, Padded};
-use super::tets::{Incidence, RUN, Tets};
+use super::tets::{Incidence, Positions, RUN, Tets};
 use crate::materials::Mat9;
 use crate::math::Mat3;
 use lilyan_solve::{BlockMatrix, BlockPattern, threads};
 use std::cell::Cell;
+use std::sync::Arc;
 
 /// Below this many runs one thread is faster than waking others.
 const SERIAL: usize = 4;
@@ -218,7 +219,7 @@ impl Tets {
     /// Adds vol ∇Nᵀ H ∇N for the 9×9 matrix H that `tangent` gives of each tet.
     pub(crate) fn add_element_matrices(&self, h: &mut BlockMatrix, tangent: &(dyn Fn(usize) -> Mat9 + Sync)) {
         let pattern = h.pattern().clone();
-        let positions = self.positions.get_or_init(|| self.block_positions(&pattern));
+        let positions = self.positions_in(&pattern);
         // The expensive part in parallel, the sums in element order by one thread.
         const SLAB: usize = 1 << 14;
         let mut matrices = vec![[[0.0; 9]; 10]; SLAB.min(self.len())];
@@ -242,6 +243,20 @@ impl Tets {
                 }
             }
         }
+    }
+
+    /// Kept for each of the few patterns that a model has.
+    fn positions_in(&self, pattern: &Arc<BlockPattern>) -> Positions {
+        let mut kept = self.positions.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some((_, known)) = kept.iter().find(|(p, _)| Arc::ptr_eq(p, pattern)) {
+            return known.clone();
+        }
+        let made: Positions = Arc::new(self.block_positions(pattern));
+        if kept.len() == 4 {
+            kept.remove(0);
+        }
+        kept.push((pattern.clone(), made.clone()));
+        made
     }
 
     fn block_positions(&self, pattern: &BlockPattern) -> Vec<[u32; 10]> {

@@ -5,7 +5,8 @@ use super::strains::Lists;
 use crate::materials::Material;
 use crate::math::{LANES, Lanes, Mat3};
 use crate::mesh::TetMesh;
-use std::sync::{Mutex, OnceLock};
+use lilyan_solve::BlockPattern;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Blocks in a run: 1024 tets, which touch some 300 nodes of a well-ordered mesh. What a kernel gathers
 /// and scatters then stays in the first-level cache; shorter runs share more nodes with each other.
@@ -35,11 +36,14 @@ pub struct Tets {
     pub(super) incidence: OnceLock<Incidence>,
     /// Forces on the members, kept from one call to the next.
     pub(super) partial: Mutex<Vec<Padded>>,
-    /// Positions of the ten lower blocks of each tet in the global pattern.
-    pub(super) positions: OnceLock<Vec<[u32; 10]>>,
+    /// Positions of the ten lower blocks of each tet, in each pattern asked for.
+    pub(super) positions: Mutex<Vec<(Arc<BlockPattern>, Positions)>>,
     /// Nodes and compliances of the strains.
     pub(super) lists: OnceLock<Lists>,
 }
+
+/// Where the ten lower blocks of each tet are.
+pub(super) type Positions = Arc<Vec<[u32; 10]>>;
 
 /// Compressed lists: node n of the body is at the places `members[start[n]..start[n + 1]]` of
 /// [`Tets::members`], ascending.
@@ -90,9 +94,18 @@ impl Tets {
             starts,
             incidence: OnceLock::new(),
             partial: Mutex::default(),
-            positions: OnceLock::new(),
+            positions: Mutex::default(),
             lists: OnceLock::new(),
         }
+    }
+
+    /// No tets, on nodes that belong to other elements.
+    pub fn none(nodes: std::ops::Range<usize>) -> Self {
+        let nothing = || Constants::uniform(Vec::new());
+        let material = crate::materials::CATALOGUE[0];
+        let mut none = Self::new(&TetMesh::default(), nodes.start, material, nothing(), nothing());
+        none.nodes = nodes;
+        none
     }
 
     /// Number of tets.

@@ -6,16 +6,19 @@
 //! | `topology` | faces, neighbours, the oriented surface, Euler's formula |
 //! | `order` | renumbering for locality |
 //! | `locate` | which tet holds a point |
+//! | `split` | every tet by itself |
 
 mod locate;
 mod order;
 mod quality;
+mod split;
 pub(crate) mod topology;
 pub(crate) mod vector;
 
 pub use locate::{Location, Locator};
 pub use order::Permutation;
 pub use quality::{ElementQuality, Quality};
+pub use split::{Split, SplitFace};
 pub use topology::{FACES, NO_TET, Surface, Topology, VertexGraph};
 
 use std::collections::BTreeMap;

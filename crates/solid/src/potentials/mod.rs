@@ -10,8 +10,10 @@ pub use elastic::Elastic;
 pub use gravity::Gravity;
 pub use monopole::Monopole;
 pub use obstacle::{Obstacle, Shape};
+pub(crate) use surface_contact::without_rigid;
 pub use surface_contact::{Contact, ContactSurface, Feature, SurfaceContact};
 
+use lilyan_dynamics::StiffPart;
 use lilyan_dynamics::corotated::Rotation;
 use lilyan_dynamics::strains::Strains;
 use lilyan_solve::BlockMatrix;
@@ -38,6 +40,10 @@ pub trait Potential: Send + Sync {
     fn add_gradient(&self, q: &[f64], g: &mut [f64]);
     /// Adds ∇²W, N/m.
     fn add_hessian(&self, q: &[f64], curvature: Curvature, h: &mut BlockMatrix);
+    /// Adds the stiff part of ∇²W (see [`lilyan_dynamics::System::stiff_hessian`]); by default all of its projection.
+    fn add_stiff_hessian(&self, q: &[f64], _part: StiffPart, h: &mut BlockMatrix) {
+        self.add_hessian(q, Curvature::Projected, h);
+    }
     /// Adds a discrete gradient between q₀ and q₁ (see [`lilyan_dynamics::System`]); `false` where
     /// infeasible.
     fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool;

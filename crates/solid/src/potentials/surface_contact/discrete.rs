@@ -170,7 +170,7 @@ fn inner(a: &[V3], b: &[V3]) -> f64 {
 
 /// The motion less the rigid velocity field at x that is nearest to it: what is left, times the weights,
 /// has no resultant and no moment.
-fn without_rigid(x: &[V3], weights: &[f64], moved: &[V3]) -> Vec<V3> {
+pub(crate) fn without_rigid(x: &[V3], weights: &[f64], moved: &[V3]) -> Vec<V3> {
     let total: f64 = weights.iter().sum();
     let mean = |v: &[V3]| {
         let sum = v.iter().zip(weights);

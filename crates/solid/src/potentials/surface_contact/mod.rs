@@ -7,6 +7,9 @@
 //! ways: the vertices of each body against the triangles of the other. A potential: what lands bounces
 //! back with the energy it came with. Two edges that cross between vertices do not feel each other.
 //!
+//! A surface without an inside, a cloth, has no sign: s_v is the distance to it, on either side, so that the
+//! thickness must be more than what moves in a step. A rope takes part by its vertices, not by its segments.
+//!
 //! Everything here is a function of the positions alone, without memory, and the same to the bit for any
 //! number of threads. Up to the limits below W is continuous; its gradient jumps where the nearest point does: at equal
 //! distances to two places (inside, half-way between two sides), and at an edge or a corner itself.
@@ -30,6 +33,7 @@ mod pair;
 mod surface;
 mod tree;
 
+pub(crate) use discrete::without_rigid;
 pub use pair::Contact;
 pub use surface::{ContactSurface, Feature};
 
@@ -81,8 +85,10 @@ impl SurfaceContact {
             let half = 0.5 * surfaces[triangles_of].smallest_extent();
             Pass { vertices_of, triangles_of, limit: Limit::Uniform(half.max(10.0 * thickness)) }
         };
-        let both = |&(i, j): &(usize, usize)| [pass(i, j), pass(j, i)];
-        Self { passes: pairs.iter().flat_map(both).collect(), surfaces, stiffness, thickness }
+        // A rope has vertices and no triangles.
+        let both = pairs.iter().flat_map(|&(i, j)| [(i, j), (j, i)]);
+        let there = both.filter(|&(_, j)| !surfaces[j].triangles.is_empty());
+        Self { passes: there.map(|(i, j)| pass(i, j)).collect(), surfaces, stiffness, thickness }
     }
 
     /// Of each of the given surfaces with itself. Stiffness in Pa/m, thickness in m.
@@ -100,7 +106,8 @@ impl SurfaceContact {
                 limit: Limit::Within(threads::par_map(surface.nodes.len(), near)),
             }
         };
-        Self { passes: (0..surfaces.len()).map(pass).collect(), surfaces, stiffness, thickness }
+        let there = (0..surfaces.len()).filter(|&i| !surfaces[i].triangles.is_empty());
+        Self { passes: there.map(pass).collect(), surfaces, stiffness, thickness }
     }
 
     /// Every vertex that feels a surface at q, in a fixed order.

@@ -16,6 +16,8 @@ pub struct ContactSurface {
     pub(super) nodes: Vec<u32>,
     /// Area of each vertex at rest, m².
     pub(super) areas: Vec<f64>,
+    /// Whether it has an inside. One that has not, a cloth, keeps things away on both sides.
+    pub(super) closed: bool,
     /// Triangles, in the order of the tree.
     pub(super) triangles: Vec<[u32; 3]>,
     /// Rest positions of the vertices, m.
@@ -61,8 +63,16 @@ pub(super) struct Pose<'a> {
 impl ContactSurface {
     /// The surface of a body whose nodes begin at global number `first`, with its rest positions (m).
     pub fn new(surface: &Surface, vertices: &[[f64; 3]], first: usize) -> Self {
+        Self::of_net(surface, vertices, &surface.nodal_areas(vertices), true, first)
+    }
+
+    /// That of a network: besides the vertices of the triangles, all those that have an area (m², one for each
+    /// of `vertices`) take part, but only against other surfaces.
+    pub fn of_net(surface: &Surface, vertices: &[[f64; 3]], all: &[f64], closed: bool, first: usize) -> Self {
+        let touching = (0u32..).zip(all).filter(|(_, area)| **area > 0.0).map(|(v, _)| v);
+        let surface =
+            &Surface { vertices: touching.collect(), triangles: surface.triangles.clone(), tets: Vec::new() };
         let own = surface.to_tri_mesh(vertices);
-        let all = surface.nodal_areas(vertices);
         let corner = |t: &[u32; 3], k: usize| own.vertices[t[k] as usize];
         let centers: Vec<V3> = (own.triangles.iter())
             .map(|t| scale(add(add(corner(t, 0), corner(t, 1)), corner(t, 2)), 1.0 / 3.0))
@@ -83,6 +93,7 @@ impl ContactSurface {
         Self {
             nodes: of_mesh.clone().map(|v| (first + v) as u32).collect(),
             areas: of_mesh.map(|v| all[v]).collect(),
+            closed,
             triangles,
             rest: own.vertices,
             offsets,
@@ -102,8 +113,12 @@ impl ContactSurface {
         &self.stars[self.offsets[v] as usize..self.offsets[v + 1] as usize]
     }
 
-    /// Smallest extent of the rest shape along the axes, m: no point inside is deeper than half of it.
+    /// Smallest extent of the rest shape along the axes, m: no point inside is deeper than half of it. 0 without an
+    /// inside.
     pub(super) fn smallest_extent(&self) -> f64 {
+        if !self.closed {
+            return 0.0;
+        }
         bounds(self.rest.iter().copied())
             .map_or(0.0, |[lo, hi]| (0..3).fold(f64::INFINITY, |m, k| m.min(hi[k] - lo[k])))
     }
@@ -209,9 +224,13 @@ impl<'a> Pose<'a> {
             }
         };
         let (normal, s) = match feature {
-            Feature::Face => (outward, dot(arm, outward)),
+            Feature::Face => {
+                let s = dot(arm, outward);
+                if s < 0.0 && !self.surface.closed { (scale(outward, -1.0), -s) } else { (outward, s) }
+            }
             _ => {
-                let sign = if dot(arm, outward) < 0.0 { -1.0 } else { 1.0 };
+                let inside = self.surface.closed && dot(arm, outward) < 0.0;
+                let sign = if inside { -1.0 } else { 1.0 };
                 let d = norm(arm);
                 // Closer than this the direction of the arm is round-off.
                 let size = norm(sub(self.corners(triangle)[1], self.corners(triangle)[0]));
