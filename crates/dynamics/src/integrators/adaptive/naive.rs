@@ -67,7 +67,11 @@ impl Integrator for Naive {
         let (t, q0, held) = (state.t, state.q.clone(), &self.ends.mask);
         let span = Span { system, h, t, q0: &q0, x: &q0, held, energy, start: &start };
         let dt = checked(h, self.rule.sigma(&span, false).value, system, state)?;
-        let report = self.inner.step(system, state, dt)?;
+        // As everywhere, a failure tells the step that was asked for.
+        let report = self.inner.step(system, state, dt).map_err(|error| match error {
+            StepError::Solve { cause, t, .. } => StepError::Solve { cause, t, h },
+            other => other,
+        })?;
         let mut added = 0.0;
         if system.has_forces() {
             let moved: Vec<f64> = state.q.iter().zip(&q0).map(|(a, b)| a - b).collect();
