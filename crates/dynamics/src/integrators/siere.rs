@@ -50,10 +50,6 @@ pub(super) const ENTRY: Entry = Entry {
 const MOST: usize = 20;
 /// Vectors beside those wanted, which hasten the convergence of the last of these.
 const GUARDS: usize = 2;
-/// Error of a mode that is good enough, and refinements before it is taken as it is.
-const CLOSE: f64 = 0.05;
-const ROUNDS: usize = 3;
-
 struct Siere {
     /// `None`: as many as seem useful.
     wanted: Option<usize>,
@@ -119,30 +115,19 @@ impl Modes {
         Ok(Self { subspace: Subspace { vectors: vectors.concat(), values: Vec::new() }, used, held })
     }
 
-    /// Follows the stiffness of this step.
+    /// Follows the stiffness of this step, by one refinement: the next step goes on with it.
     fn follow(
         &mut self,
         linear: &Linearised<'_>,
         translations: &[Translation],
         work: &mut Workspace,
-        h: f64,
     ) -> Option<()> {
-        let n = linear.velocity.len();
         if self.used == 0 {
             return Some(());
         }
-        for _ in 0..ROUNDS {
-            let mut solve = |x: &mut [f64], columns: usize| work.factor.solve_many(x, columns);
-            let keep = |u: &mut [f64]| linear.without(translations, u);
-            let sizes = self.subspace.refine(linear, &mut solve, &keep, n)?;
-            // A vector that is off by ε towards a mode a little above leaves ε(λ' − λ)/(1 + h²λ').
-            let highest = self.subspace.values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-            let error = sizes[..self.used].iter().fold(0.0, |m: f64, s| m.max(*s)) * (1.0 / highest + h * h);
-            if error <= CLOSE {
-                break;
-            }
-        }
-        Some(())
+        let mut solve = |x: &mut [f64], columns: usize| work.factor.solve_many(x, columns);
+        let keep = |u: &mut [f64]| linear.without(translations, u);
+        self.subspace.refine(linear, &mut solve, &keep, linear.velocity.len()).map(|_| ())
     }
 }
 
@@ -171,7 +156,7 @@ impl Integrator for Siere {
             })?);
         }
         let modes = self.modes.as_mut().expect("just made");
-        if modes.follow(&linear, &translations, work, h).is_none() {
+        if modes.follow(&linear, &translations, work).is_none() {
             self.modes = None;
             return Err(failed(SolveError::NotFinite { dof: None }));
         }

@@ -27,6 +27,20 @@ fn bar(cells: usize, young: f64) -> Result<(Model, State, usize), Failure> {
     Ok((model, state, mesh.tets.len()))
 }
 
+/// The bar straight, and swinging as a beam does: smooth, as states are that a run leads to when it is damped at all.
+fn swinging(cells: usize, young: f64) -> Result<(Model, State, usize), Failure> {
+    let (model, _, tets) = bar(cells, young)?;
+    let mesh = box_mesh([4.0, 1.0, 1.0], [4 * cells, cells, cells]).map_err(Failure::stopped)?;
+    let turning = |x: &[f64; 3]| {
+        let (rate, slope) = (x[0] * x[0] * (12.0 - x[0]) / 128.0, 3.0 * x[0] * (8.0 - x[0]) / 128.0);
+        [(0.5 - x[1]) * slope, rate, 0.0]
+    };
+    let q = mesh.vertices.iter().flatten().copied().collect();
+    let v = mesh.vertices.iter().flat_map(turning).collect();
+    let state = State::new(&model, q, v);
+    Ok((model, state, tets))
+}
+
 /// Least seconds of a step of each method, one step of each in turn; the first of each makes its analysis.
 fn in_turn<const N: usize>(
     system: &dyn System,
@@ -95,9 +109,7 @@ fn stiffening(figures: &mut Figures) -> Done {
     let mut cost = Vec::new();
     let mut worst: f64 = 0.0;
     for young in [1e7, 1e9, 1e11] {
-        let (model, start, _) = bar(4, young)?;
-        // After some steps, when it moves.
-        let (state, _) = advance(&model, ere("shift-invert", 1e-3)?.as_mut(), &start, 10.0 * h, 10)?;
+        let (model, state, _) = swinging(4, young)?;
         let (reference, by_products) = advance(&model, ere("lanczos", 1e-8)?.as_mut(), &state, h, 1)?;
         let (end, _) = advance(&model, ere("shift-invert", 1e-3)?.as_mut(), &state, h, 1)?;
         let off = error(&end, &reference, &state);
@@ -134,7 +146,8 @@ fn rope() -> (Particles, State) {
     (system, state)
 }
 
-/// Seconds of `rk4` at its stability limit over seconds of `ere` at the largest step that is as exact, or within 1 %.
+/// Seconds of `rk4` at its stability limit (or where its error is 5 %, if that is less) over seconds of `ere` at the
+/// largest step that is as exact, or within 1 %.
 fn against_rk4(figures: &mut Figures, name: &str, system: &dyn System, start: &State, end: f64) -> Done {
     let mut least = 64;
     while advance(system, integrator("rk4", &[])?.as_mut(), start, end, least)
@@ -142,8 +155,12 @@ fn against_rk4(figures: &mut Figures, name: &str, system: &dyn System, start: &S
     {
         least = least * 5 / 4;
     }
-    let (reference, _) = advance(system, integrator("rk4", &[])?.as_mut(), start, end, 8 * least)?;
-    let (state, seconds) = advance(system, integrator("rk4", &[])?.as_mut(), start, end, least)?;
+    let (reference, _) = advance(system, integrator("rk4", &[])?.as_mut(), start, end, 16 * least)?;
+    let (mut state, mut seconds) = advance(system, integrator("rk4", &[])?.as_mut(), start, end, least)?;
+    while error(&state, &reference, start) > 0.05 && least < 1 << 16 {
+        least = least * 5 / 4;
+        (state, seconds) = advance(system, integrator("rk4", &[])?.as_mut(), start, end, least)?;
+    }
     let target = error(&state, &reference, start).max(0.01);
     let mut steps = 4;
     loop {
