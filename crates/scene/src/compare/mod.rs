@@ -159,6 +159,9 @@ fn most_times(dofs: usize) -> usize {
     (1_000_000_000 / (6 * 8 * dofs.max(1))).clamp(20, 100)
 }
 
+/// Runs shorter than this are timed again, s.
+const SHORT: f64 = 0.2;
+
 /// Steps of one method at most, where they are chosen for the user.
 const MOST_STEPS: usize = 9;
 
@@ -215,8 +218,13 @@ pub fn compare(
         };
         let mut watch = Watch::new(&yardstick, in_play, conserved, &shown, &mut tell);
         let before = bench.system().calls();
-        let done = bench.run(&method, step, &times, options.budget, &mut watch);
+        let mut done = bench.run(&method, step, &times, options.budget, &mut watch);
         let after = bench.system().calls();
+        // A short run is at the mercy of whatever else the machine does: the best of four tells its cost.
+        if done.0 == Ended::Finished && done.1.wall < SHORT {
+            let more = (0..3).filter_map(|_| bench.again(&method, step, &times, options.budget));
+            done.1.wall = more.fold(done.1.wall, f64::min);
+        }
         if done.0 == Ended::Interrupted {
             interrupted = true;
             break;

@@ -51,6 +51,25 @@ impl<S: System> Bench<S> {
         self.system = Some(simulation.system);
         done
     }
+
+    /// Wall time of the same run once more, s; `None` if it did not finish.
+    pub fn again(&mut self, method: &Method, step: f64, times: &Times, budget: f64) -> Option<f64> {
+        let (ended, work) = self.run(method, step, times, budget, &mut Blind);
+        (ended == Ended::Finished).then_some(work.wall)
+    }
+}
+
+/// Looks at nothing.
+struct Blind;
+
+impl<S: System> Observer<S> for Blind {
+    fn positions(&mut self, _: usize, _: &[f64]) {}
+    fn state(&mut self, _: usize, _: &Simulation<S>) -> bool {
+        true
+    }
+    fn go_on(&mut self, _: f64) -> bool {
+        true
+    }
 }
 
 /// The times at which runs are compared, s; the first is 0.
@@ -196,7 +215,8 @@ fn drive<S: System>(
             return (Ended::Failed(format!("at t = {} s: time does not advance", before.t)), work);
         }
         work.t = state.t;
-        work.steps += 1;
+        // Parts of a step that was cut are one step; those of a method with its own pace are its steps.
+        work.steps += if record.cut { 1 } else { u64::from(record.parts) };
         work.newton += record.integrating.newton_iterations as u64;
         work.halved += u64::from(record.cut);
         if wanted <= state.t + 1e-9 * h {
