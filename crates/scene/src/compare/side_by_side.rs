@@ -11,12 +11,16 @@ const MOST: usize = 5;
 
 /// The surfaces of all bodies.
 pub(super) fn surface(built: &Built) -> Shown {
-    let mut triangles = Vec::new();
+    let (mut triangles, mut lines) = (Vec::new(), Vec::new());
     for body in &built.bodies {
         let shift = |v: u32| v + body.first_node as u32;
         triangles.extend(body.surface.triangles.iter().map(|t| t.map(shift)));
+        if body.surface.triangles.is_empty() {
+            let springs = built.simulation.system.bodies().iter().flat_map(|b| b.springs.list());
+            lines.extend(springs.map(|s| s.ends).filter(|ends| body.has(ends[0])));
+        }
     }
-    Shown::new(1, &triangles, &[])
+    Shown::new(1, &triangles, &lines)
 }
 
 /// The runs worth showing: those advised, then the one of each kind that is furthest off.
