@@ -40,6 +40,7 @@ pub static SCENES: &[BuiltIn] = &[
     scene!("spot-landing", "a cow of jelly landing on the floor"),
     scene!("pendulum", "a stiff bar swinging from a hinge"),
     scene!("heterogeneous-bar", "soft and stiff layers in one bar"),
+    scene!("chain", "a chain of forty rods of constant length swinging from one end"),
     scene!("hanging-jelly", "jelly of constant volume on rods, held exactly; one is let go"),
     scene!("swinging-rope", "a rope of springs let go from the horizontal"),
     scene!("draping-cloth", "a cloth held at two corners falling over a ball"),

@@ -3,6 +3,7 @@
 #[path = "common/running.rs"]
 mod running;
 
+use lilyan_dynamics::System;
 use lilyan_dynamics::constraints::{KEPT, worst};
 use lilyan_dynamics::integrators::CATALOGUE;
 use running::{column, folder, made, run_until};
@@ -102,6 +103,44 @@ fn every_element_keeps_its_volume_where_the_mesh_allows() {
         assert_eq!(outcome.summary["constraints"]["kept"][0]["count"], 60);
         assert!(volume(&into) <= KEPT, "{name}: {:e}", volume(&into));
     }
+}
+
+/// A chain hangs in a catenary's limit: at rest the tension in each link is the weight below it.
+#[test]
+fn a_hanging_chain_bears_its_weight() {
+    let chain = r#"
+[time]
+end = 0.05
+step = 0.005
+[integrator]
+name = "variational"
+[environment]
+gravity = [0, -9.81, 0]
+[[body]]
+name = "chain"
+mesh = { rope = { from = [0, 0, 0], to = [0, -1, 0], segments = 60, radius = 0.005 } }
+material = { model = "springs", E = 1e5, rho = 8000 }
+[[pin]]
+body = "chain"
+where = { nearest = [0, 0, 0] }
+[[constraint]]
+name = "links"
+kind = "distance"
+each = "edge"
+"#;
+    let (_, mut built) = made(chain, &[]);
+    for _ in 0..10 {
+        built.simulation.advance().unwrap();
+    }
+    let masses = built.simulation.system.node_masses().clone();
+    let forces = &built.simulation.constraint_forces;
+    assert_eq!(forces.len(), 60);
+    for (link, force) in forces.iter().enumerate() {
+        let weight = 9.81 * masses[link + 1..].iter().sum::<f64>();
+        assert!((force / weight - 1.0).abs() < 1e-9, "link {link}: {force} N, not {weight}");
+    }
+    let rest = built.simulation.system.constraints();
+    assert!(rest.iter().all(|c| c.value(&built.simulation.state.q).abs() < 1e-12));
 }
 
 /// Interrupted and resumed, to the bit, with a rod that is released on the way.

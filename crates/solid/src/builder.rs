@@ -330,6 +330,11 @@ impl ModelBuilder {
         Ok(())
     }
 
+    /// The bodies so far.
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
     /// Surface of each body so far, with its triangles in global node numbers.
     pub fn surfaces(&self) -> &[Arc<ContactSurface>] {
         &self.surfaces

@@ -5,7 +5,7 @@ use crate::document::SceneError;
 use crate::schema::{ConstraintKind, ConstraintSpec, EndAt, EndSpec, Reference, Scene};
 use lilyan_dynamics::constraints::{self, Distance, StartError};
 use lilyan_dynamics::{Constraint, State, System};
-use lilyan_solid::{Model, ModelBuilder, Volume};
+use lilyan_solid::{Body, Model, ModelBuilder, Volume};
 use std::ops::Range;
 
 /// The constraints that one `[[constraint]]` stands for.
@@ -27,7 +27,7 @@ pub(super) fn add(
     let mut built: Vec<BuiltConstraint> = Vec::new();
     let mut first = 0;
     for (k, spec) in scene.constraints.iter().enumerate() {
-        let made = make(spec, bodies, &start)?;
+        let made = make(spec, bodies, builder, &start)?;
         let (fallback, area) = match &spec.kind {
             ConstraintKind::Distance { .. } => (format!("rod{k}"), None),
             ConstraintKind::Edges { body, .. } => (format!("edges of {}", bodies[*body].name), None),
@@ -55,7 +55,12 @@ struct Made {
     area: Option<f64>,
 }
 
-fn make(spec: &ConstraintSpec, bodies: &[BuiltBody], start: &[f64]) -> Result<Made, SceneError> {
+fn make(
+    spec: &ConstraintSpec,
+    bodies: &[BuiltBody],
+    builder: &ModelBuilder,
+    start: &[f64],
+) -> Result<Made, SceneError> {
     let until = spec.until.unwrap_or(f64::INFINITY);
     let places = |body: &BuiltBody| -> Vec<[f64; 3]> {
         match spec.reference {
@@ -96,10 +101,29 @@ fn make(spec: &ConstraintSpec, bodies: &[BuiltBody], start: &[f64]) -> Result<Ma
             let rod = Distance { name, between: global, length, until };
             Ok(Made { list: vec![Box::new(rod)], area: None })
         }
-        ConstraintKind::Edges { body, .. } => Err(spec.mark.error(format!(
-            "body \"{}\" has no edges of its own to keep; give `between` for single distances",
-            bodies[*body].name
-        ))),
+        ConstraintKind::Edges { body: number, selector } => {
+            let body = &bodies[*number];
+            let mask = select::vertices(selector, &body.mesh, &body.surface, &spec.mark)?;
+            let places = places(body);
+            let mut list: Vec<Box<dyn Constraint>> = Vec::new();
+            for [a, b] in edges(body, &builder.bodies()[*number]) {
+                if !(mask[a as usize] && mask[b as usize]) {
+                    continue;
+                }
+                let [x, y] = [a, b].map(|v| places[v as usize]);
+                let length = (0..3).map(|k| (x[k] - y[k]).powi(2)).sum::<f64>().sqrt();
+                let name = format!("between vertices {a} and {b} of body \"{}\"", body.name);
+                let between = [a, b].map(|v| v + body.first_node as u32);
+                list.push(Box::new(Distance { name, between, length, until }));
+            }
+            if list.is_empty() {
+                return Err(spec.mark.error(format!(
+                    "finds no edge of springs or triangles in body \"{}\" there; give `between` for single distances",
+                    body.name
+                )));
+            }
+            Ok(Made { list, area: None })
+        }
         ConstraintKind::Volume { body } => {
             let body = &bodies[*body];
             let name = format!("volume of body \"{}\"", body.name);
@@ -124,6 +148,22 @@ fn make(spec: &ConstraintSpec, bodies: &[BuiltBody], start: &[f64]) -> Result<Ma
             Ok(Made { list, area: None })
         }
     }
+}
+
+/// Springs of a net, or else the edges of its triangles, in its own vertices, each once.
+fn edges(body: &BuiltBody, model: &Body) -> Vec<[u32; 2]> {
+    let first = body.first_node as u32;
+    let springs = model.springs.list().iter().map(|s| s.ends.map(|n| n - first));
+    let sides = |t: &[u32; 3]| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]];
+    let mut edges: Vec<[u32; 2]> = match body.is_net() {
+        true if model.springs.list().is_empty() => body.surface.triangles.iter().flat_map(sides).collect(),
+        true => springs.collect(),
+        false => Vec::new(),
+    };
+    edges.iter_mut().for_each(|e| e.sort_unstable());
+    edges.sort_unstable();
+    edges.dedup();
+    edges
 }
 
 fn signed_volume(x: [[f64; 3]; 4]) -> f64 {
