@@ -8,6 +8,15 @@ use lilyan_scene::run::{Saved, Status};
 use running::{column, folder, made, run_until};
 use std::path::Path;
 
+/// A material that the integrator takes, where it does not take any.
+fn model_for(integrator: &str, otherwise: &'static str) -> &'static str {
+    match integrator {
+        "corotational-reversible" => "co-rotational",
+        "regularized" => "stvk",
+        _ => otherwise,
+    }
+}
+
 /// Two boxes that hit each other, slide and part.
 const CRASH: &str = r#"
 title = "crash"
@@ -54,7 +63,9 @@ fn every_integrator_resumes_to_the_bit_in_contact() {
         let damping = "body.a.damping={ model = \"viscous\", time = 5e-4 }";
         // `ere` has something to remember where it solves.
         let method = if entry.name == "ere" { "integrator.method=shift-invert" } else { damping };
-        let new = || made(CRASH, &[&name, damping, method]);
+        let model = model_for(entry.name, "stable-neo-hookean");
+        let [a, b] = ["a", "b"].map(|body| format!("body.{body}.material.model={model}"));
+        let new = || made(CRASH, &[&name, damping, method, &a, &b]);
         let (scene, built) = new();
         let implicit = !built.simulation.integrator.claims().explicit;
         let whole = folder(&format!("whole-{}", entry.name));
@@ -208,7 +219,8 @@ fn pins_are_where_they_are_told_until_released() {
     let pin = "pin=[{ body = \"bar\", where = { vertices = [0] }, motion = [\"0.1*t\", 0, 0], until = 0.4 }]";
     for entry in CATALOGUE.iter().filter(|e| e.name != "explicit-euler") {
         let name = format!("integrator.name={}", entry.name);
-        let (_, mut built) = made(BAR, &[pin, &name, "environment.gravity=[0, -9.81, 0]"]);
+        let model = format!("body.bar.material.model={}", model_for(entry.name, "neo-hookean"));
+        let (_, mut built) = made(BAR, &[pin, &name, &model, "environment.gravity=[0, -9.81, 0]"]);
         let start = built.bodies[0].mesh.vertices[0];
         while built.simulation.index < 60 {
             built.simulation.advance().unwrap_or_else(|e| panic!("{}: {e}", entry.name));

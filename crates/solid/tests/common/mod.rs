@@ -108,6 +108,15 @@ pub fn each_integrator(tolerance: f64, mut test: impl FnMut(&str, &dyn Fn() -> B
     }
 }
 
+/// A material that the integrator of that name takes: most take any.
+pub fn suited(integrator: &str, otherwise: &'static str) -> &'static str {
+    match integrator.split(' ').next() {
+        Some("corotational-reversible") => "co-rotational",
+        Some("regularized") => "stvk",
+        _ => otherwise,
+    }
+}
+
 /// ∇²W at q.
 pub fn stiffness(model: &Model, q: &[f64]) -> BlockMatrix {
     let mut k = BlockMatrix::zeros(model.pattern().clone());
