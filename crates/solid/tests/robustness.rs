@@ -77,13 +77,18 @@ fn poison_is_found_where_it_is() {
 fn any_step_converges_or_is_refused() {
     for material in ["neo-hookean", "stable-neo-hookean"] {
         each_integrator(1e-8, |name, make, _| {
-            // A method that chooses its steps takes as many as it needs for such a time: hours.
-            let longest = if make().pace() == Pace::Fixed { 3 } else { -3 };
-            for exponent in -9..=longest {
+            for exponent in -9..=3 {
                 let h = 10f64.powi(exponent);
                 let mut simulation = tumbling_bar(2, material, None, make(), h);
                 for _ in 0..2 {
-                    let result = simulation.advance();
+                    let result = match simulation.integrator.pace() {
+                        Pace::Fixed => simulation.advance().map(|_| ()),
+                        // To go as far as h, such a method would take as many steps as it needs: hours.
+                        _ => {
+                            let Simulation { system, integrator, state, .. } = &mut simulation;
+                            integrator.step(system, state, h).map(|_| ())
+                        }
+                    };
                     let State { q, v, p, .. } = &simulation.state;
                     assert!(
                         q.iter().chain(v).chain(p).all(|x| x.is_finite()),
@@ -233,7 +238,7 @@ fn units_do_not_matter() {
     };
     each_integrator(1e-12, |name, make, _| {
         // The rules by which methods choose their steps have units of their own, and so has a damping time.
-        if make().pace() != Pace::Fixed || name.starts_with("regularized ") {
+        if make().pace() != Pace::Fixed || (name.starts_with("regularized") && name.contains("beta = ")) {
             return;
         }
         let run = |length: f64, mass: f64, time: f64| {
@@ -264,9 +269,9 @@ fn fingerprint(state: &State) -> Vec<u64> {
     [bits(&state.q), bits(&state.v), bits(&state.p), vec![state.t.to_bits()]].concat()
 }
 
-/// A damped, tumbling block of 2352 tets: large enough for every sum to be cut among threads.
+/// A damped, tumbling block of 4320 tets: large enough for every sum to be cut among threads.
 fn block(material: &str, method: Box<dyn Integrator>) -> Simulation<Model> {
-    let mesh = box_mesh([1.0, 0.9, 0.8], [8, 7, 7]).unwrap();
+    let mesh = box_mesh([1.0, 0.9, 0.8], [10, 9, 8]).unwrap();
     let mut body = body(mesh.clone(), material);
     body.damping.push(DampingSpec::Viscous { time: 1e-3 });
     let model = model(body);
@@ -278,15 +283,15 @@ fn block(material: &str, method: Box<dyn Integrator>) -> Simulation<Model> {
 #[test]
 fn threads_do_not_change_a_bit() {
     each_integrator(1e-8, |name, make, _| {
-        // Many steps of what is tested here anyway; forms for few elements only.
-        if make().pace() != Pace::Fixed || name.starts_with("regularized ") {
-            return;
+        if name.contains("form = \"schur\"") || name.contains("form = \"saddle\"") {
+            return; // for few elements
         }
         let run = |threads: usize| {
             lilyan_solve::threads::set_threads(threads);
             let mut simulation = block(common::suited(name, "neo-hookean"), make());
             for _ in 0..2 {
-                simulation.advance().unwrap();
+                let Simulation { system, integrator, state, .. } = &mut simulation;
+                integrator.step(system, state, 2e-3).unwrap();
             }
             (fingerprint(&simulation.state), simulation.total_energy().to_bits())
         };

@@ -32,7 +32,7 @@ use lilyan_solve::{BlockMatrix, EigenError, lowest_modes};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "siere",
-    summary: "lowest modes exactly, the rest linearly implicitly: one solve per step, lively at any stiffness",
+    summary: "lowest modes exactly, the rest linearly implicitly: one solve per step",
     cite: "chen2019",
     options: &[OptionSpec {
         name: "modes",
@@ -50,6 +50,7 @@ pub(super) const ENTRY: Entry = Entry {
 const MOST: usize = 20;
 /// Vectors beside those wanted, which hasten the convergence of the last of these.
 const GUARDS: usize = 2;
+
 struct Siere {
     /// `None`: as many as seem useful.
     wanted: Option<usize>,
