@@ -45,6 +45,7 @@ pub static SCENES: &[BuiltIn] = &[
     scene!("swinging-rope", "a rope of springs let go from the horizontal"),
     scene!("draping-cloth", "a cloth held at two corners falling over a ball"),
     scene!("swinging-cube", "eight particles and eighteen springs held at one corner"),
+    scene!("wobbling-jelly", "a jelly on a plate, to be pulled about in the lab"),
     scene!("bench-beam", "the common beam for comparing programs"),
 ];
 

@@ -3,7 +3,7 @@
 use crate::damping::Damping;
 use crate::elements::{Bending, Gluing, Membrane, Springs, Tets};
 use crate::materials::CATALOGUE;
-use crate::potentials::{Kind, Potential};
+use crate::potentials::{Kind, Potential, Tether};
 use lilyan_dynamics::corotated::{Corotated, Rotation};
 use lilyan_dynamics::strains::{Strained, Strains};
 use lilyan_dynamics::{Constraint, EnergyParts, Mass, StiffPart, System};
@@ -67,6 +67,8 @@ pub struct Model {
     /// How often forces and second derivatives were asked for.
     calls: [AtomicU64; 2],
     incompressible: bool,
+    /// Whether the last potential is a tether.
+    pulled: bool,
 }
 
 /// What a [`Model`] is put together from.
@@ -134,6 +136,7 @@ impl Model {
             of_elements,
             length: if length > 0.0 { length } else { 1.0 },
             calls: Default::default(),
+            pulled: false,
         }
     }
 
@@ -157,9 +160,34 @@ impl Model {
         &self.pins
     }
 
-    /// Whether anything acts from outside, so that momenta need not be kept.
+    /// Positions at the start, m, which the displacements of pins refer to.
+    pub fn start(&self) -> &[f64] {
+        &self.start
+    }
+
+    /// What acts, the elastic ones first.
     pub fn potentials(&self) -> &[Box<dyn Potential>] {
         &self.potentials
+    }
+
+    /// Adds what contacts do to the nodes, N.
+    pub fn add_contact_forces(&self, q: &[f64], f: &mut [f64]) {
+        let mut gradient = vec![0.0; q.len()];
+        for contact in self.potentials.iter().filter(|p| p.is_contact()) {
+            contact.add_gradient(q, &mut gradient);
+        }
+        f.iter_mut().zip(&gradient).for_each(|(f, g)| *f -= g);
+    }
+
+    /// Pulls some nodes to places, instead of those pulled before; with none, lets go.
+    pub fn pull(&mut self, tether: Option<Tether>) {
+        if std::mem::take(&mut self.pulled) {
+            self.potentials.pop();
+        }
+        if let Some(tether) = tether {
+            self.potentials.push(Box::new(tether));
+            self.pulled = true;
+        }
     }
 
     /// Calls `f(dof, displacement, velocity)` for every unknown held at t.

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod catalogue;
 pub mod check;
 pub mod compare;
+pub mod lab;
 pub mod modes;
 pub mod run;
 pub mod scenes;

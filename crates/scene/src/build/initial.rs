@@ -1,12 +1,30 @@
 //! How bodies start: stretched, twisted and turned about the middle, then set moving.
 
 use super::shape::{apply, rotation, turn};
+use crate::document::SceneError;
 use crate::schema::{BodySpec, TwistAmount};
 use lilyan_solid::mesh::TetMesh;
 
 /// Positions and velocities (flat) at the start; about the centre of mass of a body that gives `masses` (kg), or
 /// else of volume.
-pub(super) fn state(spec: &BodySpec, mesh: &TetMesh, masses: Option<&[f64]>) -> (Vec<[f64; 3]>, Vec<f64>) {
+pub(super) fn state(
+    spec: &BodySpec,
+    mesh: &TetMesh,
+    masses: Option<&[f64]>,
+) -> Result<(Vec<[f64; 3]>, Vec<f64>), SceneError> {
+    let Some(saved) = &spec.initial.state else { return Ok(derived(spec, mesh, masses)) };
+    if saved.positions.len() != 3 * mesh.vertices.len() {
+        return Err(spec.mark.error(format!(
+            "initial.state is of {} vertices, the mesh has {}; leave it out, or use the mesh that it was saved with",
+            saved.positions.len() / 3,
+            mesh.vertices.len()
+        )));
+    }
+    let places = saved.positions.chunks_exact(3).map(|x| [x[0], x[1], x[2]]);
+    Ok((places.collect(), saved.velocities.clone()))
+}
+
+fn derived(spec: &BodySpec, mesh: &TetMesh, masses: Option<&[f64]>) -> (Vec<[f64; 3]>, Vec<f64>) {
     let initial = &spec.initial;
     let mut x = mesh.vertices.clone();
     let centroid = |x: &[[f64; 3]]| match masses {

@@ -13,7 +13,7 @@ pub use constrain::BuiltConstraint;
 
 use crate::document::SceneError;
 use crate::library;
-use crate::schema::{BodySpec, Damping, Element, Mass, OptionValue, ProbeSpec, Scene, Strength};
+use crate::schema::{BodySpec, Damping, Element, Mass, OptionValue, ProbeSpec, Quantity, Scene, Strength};
 use crate::suggest;
 use lilyan_dynamics::{Simulation, State, Value, integrators};
 use lilyan_solid::elements::GluingKind;
@@ -157,7 +157,7 @@ fn add_solid(
 ) -> Result<(BuiltBody, Vec<f64>), SceneError> {
     let shape::Form { mesh, surface, faces, .. } = form;
     let material = material::material(spec, &mesh, &surface)?;
-    let (start, v) = initial::state(spec, &mesh, None);
+    let (start, v) = initial::state(spec, &mesh, None)?;
     let mut input =
         BodyInput::new(&spec.name, mesh, material.model, material.given[0].clone(), material.rho[0]);
     let extent = |values: &mut dyn Iterator<Item = f64>| {
@@ -199,7 +199,7 @@ fn add_net(
     builder: &mut ModelBuilder,
 ) -> Result<(BuiltBody, Vec<f64>), SceneError> {
     let net::Net { mut input, young, lambda, density } = net::net(spec, &form)?;
-    let (start, v) = initial::state(spec, &form.mesh, Some(&input.masses));
+    let (start, v) = initial::state(spec, &form.mesh, Some(&input.masses))?;
     input.damping = spec.damping.iter().map(damping).collect();
     input.start = Some(start);
     let nodes = builder.net(input);
@@ -302,7 +302,8 @@ fn conserved(scene: &Scene, bodies: &[BuiltBody]) -> Conserved {
         .iter()
         .flat_map(|b| &b.damping)
         .any(|d| matches!(d, Damping::Rayleigh { alpha, .. } if *alpha != 0.0));
-    let moved = scene.pins.iter().any(|p| p.motion.is_some());
+    let leads = |m: &[Quantity; 3]| m.iter().any(|q| q.constant().is_none());
+    let moved = scene.pins.iter().any(|p| p.motion.as_ref().is_some_and(leads));
     let gravity = scene.environment.gravity.as_ref();
     let changing = gravity.is_some_and(|g| g.iter().any(|q| q.constant().is_none()));
     let pulled = gravity.is_some_and(|g| g.iter().any(|q| q.constant() != Some(0.0)));
@@ -329,10 +330,11 @@ fn conserved(scene: &Scene, bodies: &[BuiltBody]) -> Conserved {
     }
 }
 
-/// Reads a scene by path, or by the name of a built-in one where there is no such file.
+/// Reads a scene by path, or by the name of a built-in one where there is no such file (a folder of that name
+/// may well hold the results of the scene).
 pub fn open(name: &str, overrides: &[&str]) -> Result<Scene, SceneError> {
     match library::find(name) {
-        Some(entry) if !std::path::Path::new(name).exists() => {
+        Some(entry) if !std::path::Path::new(name).is_file() => {
             Scene::from_str_with(entry.text, &entry.origin(), overrides)
         }
         _ => Scene::from_path_with(name, overrides).map_err(|mut e| {

@@ -12,7 +12,7 @@ mod print;
 mod reader;
 
 pub use error::SceneError;
-pub use overrides::apply_override;
+pub use overrides::{apply_override, set_value};
 pub use parse::MAX_BYTES;
 pub use reader::{Item, Raw, Reader};
 

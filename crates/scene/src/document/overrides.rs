@@ -26,11 +26,21 @@ pub fn apply_override(scene: &mut Node, assignment: &str) -> Result<(), SceneErr
             suggest::quoted(assignment)
         )));
     };
-    let segments = segments(path).map_err(|why| {
-        refuse(format!("{}: {why}; write for example body.bar.material.E=1e6", suggest::quoted(path)))
-    })?;
     let value = parse_value(value.trim()).map_err(|why| SceneError::at(ORIGIN, Place::Unknown, path, why))?;
-    place(scene, &segments, value).map_err(|why| SceneError::at(ORIGIN, Place::Unknown, path, why))
+    set_value(scene, path, Some(value))
+}
+
+/// Sets the value at a path as of [`apply_override`], or takes it out.
+pub fn set_value(scene: &mut Node, path: &str, value: Option<Node>) -> Result<(), SceneError> {
+    let segments = segments(path).map_err(|why| {
+        let message = format!("{}: {why}; write for example body.bar.material.E=1e6", suggest::quoted(path));
+        SceneError::file(ORIGIN, message)
+    })?;
+    match value {
+        Some(value) => place(scene, &segments, value),
+        None => take_out(scene, &segments),
+    }
+    .map_err(|why| SceneError::at(ORIGIN, Place::Unknown, path, why))
 }
 
 /// Splits at the first `=` that is not inside quotes.
@@ -148,6 +158,35 @@ fn place(scene: &mut Node, segments: &[String], value: Node) -> Result<(), Strin
         };
     }
     *node = value;
+    Ok(())
+}
+
+/// Removes what a path names; what is not there need not be removed.
+fn take_out(node: &mut Node, segments: &[String]) -> Result<(), String> {
+    let Some((segment, after)) = segments.split_first() else { return Ok(()) };
+    match &mut node.value {
+        Value::Table(table) if after.is_empty() => table.entries.retain(|entry| entry.key != *segment),
+        Value::Table(table) => {
+            if let Some(inner) = table.get_mut(segment) {
+                take_out(inner, after)?;
+            }
+        }
+        Value::Array(items) => match member(items, segment)? {
+            Member::Index(index) if index >= items.len() => {}
+            Member::Index(index) if after.is_empty() => drop(items.remove(index)),
+            Member::Index(index) => {
+                if let Some(inner) = items.get_mut(index) {
+                    take_out(inner, after)?;
+                }
+            }
+            Member::Only => {
+                if let Some(inner) = items.first_mut() {
+                    take_out(inner, segments)?;
+                }
+            }
+        },
+        _ => {}
+    }
     Ok(())
 }
 

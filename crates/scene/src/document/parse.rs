@@ -33,6 +33,11 @@ impl Node {
         }
     }
 
+    /// From data that came as JSON; `origin` names it in messages.
+    pub fn from_json(value: &serde_json::Value, origin: &str) -> Result<Self, SceneError> {
+        convert_json(value, origin, 0)
+    }
+
     /// Reads one TOML value, as on the right of `=`; `None` if the text is not one.
     pub(super) fn parse_toml_value(text: &str) -> Option<Self> {
         let lines = Lines::none(Place::Override);

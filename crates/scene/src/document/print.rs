@@ -46,6 +46,20 @@ impl Node {
         out
     }
 
+    /// The document as JSON; numbers that are not finite, which no scene takes, become `null`.
+    pub fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Table(table) => {
+                table.entries().iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect()
+            }
+            Value::Array(items) => items.iter().map(Self::to_json).collect(),
+            Value::Number(x) => (*x).into(),
+            Value::Integer(x) => (*x).into(),
+            Value::Text(text) => text.as_str().into(),
+            Value::Bool(flag) => (*flag).into(),
+        }
+    }
+
     /// FNV-1a, 128 bits, of the document's content: the same for TOML and JSON, for any order of keys,
     /// and for `8` and `8.0`; different for anything else.
     pub fn fingerprint(&self) -> u128 {

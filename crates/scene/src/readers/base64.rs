@@ -1,7 +1,7 @@
 //! Base64 as VTK writes it: several encoded pieces may follow one another, each with its padding.
 
 /// The first `most` bytes that `text` encodes, up to the first byte that is not base64.
-pub(super) fn decode(text: &[u8], most: usize) -> Vec<u8> {
+pub(crate) fn decode(text: &[u8], most: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(most.min(text.len() / 4 * 3 + 3));
     let mut quad = [0u8; 4];
     let mut filled = 0;

@@ -10,7 +10,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod abaqus;
-mod base64;
+pub(crate) mod base64;
 mod bin;
 mod cells;
 mod error;

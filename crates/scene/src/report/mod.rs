@@ -6,7 +6,7 @@
 //! All text given to it is escaped.
 
 mod decimate;
-mod encode;
+pub(crate) mod encode;
 mod page;
 mod replay;
 mod simplify;

@@ -7,7 +7,7 @@ use crate::schema::{Quantity, Scene};
 use lilyan_dynamics::StepError;
 
 /// Of a step that failed.
-pub(super) fn diagnosis(scene: &Scene, built: &Built, error: &StepError) -> String {
+pub fn diagnosis(scene: &Scene, built: &Built, error: &StepError) -> String {
     let mut text = format!("{error}, even after halving {} times", built.simulation.max_halvings);
     if let Some(formula) = formula_at_fault(scene, built) {
         return format!("{text}. {formula}");
@@ -34,7 +34,7 @@ pub(super) fn diagnosis(scene: &Scene, built: &Built, error: &StepError) -> Stri
 }
 
 /// Of a state whose energy is not finite.
-pub(super) fn blown_up(scene: &Scene, built: &Built) -> String {
+pub fn blown_up(scene: &Scene, built: &Built) -> String {
     let t = built.simulation.state.t;
     let (J, body, element) = fields::smallest_J(built);
     let place = match J > 0.0 {

@@ -159,6 +159,22 @@ pub(super) fn von_mises(built: &Built, q: &[f64]) -> Vec<f64> {
     })
 }
 
+/// A scalar field at the vertices, for pictures: velocities by their size, what belongs to elements by its mean around a
+/// vertex.
+pub fn at_vertices(built: &Built, field: FieldName) -> Vec<f64> {
+    let mut computed = compute(built, &[field]);
+    let Some(data) = computed.pop() else { return Vec::new() };
+    let sizes = |values: &[f64]| {
+        values.chunks_exact(data.components).map(|c| c.iter().map(|x| x * x).sum::<f64>().sqrt()).collect()
+    };
+    match (data.per_vertex, data.components) {
+        (true, 1) => data.values,
+        (true, _) => sizes(&data.values),
+        (false, 1) => to_vertices(built, &data.values),
+        (false, _) => to_vertices(built, &sizes(&data.values)),
+    }
+}
+
 /// Values per element as means at the vertices.
 pub(super) fn to_vertices(built: &Built, per_cell: &[f64]) -> Vec<f64> {
     let count = built.simulation.system.node_masses().len();

@@ -9,8 +9,10 @@ mod record;
 mod verdict;
 
 pub use checkpoint::Saved;
+pub use failing::{blown_up, diagnosis};
+pub use fields::at_vertices;
 pub use outcome::{Outcome, Status};
-pub use record::{Counters, ENERGY_COLUMNS, Recorder};
+pub use record::{Counters, Drawn, ENERGY_COLUMNS, Recorder};
 pub use verdict::EnergyFigures;
 
 use crate::build::Built;

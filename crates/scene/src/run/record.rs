@@ -216,18 +216,37 @@ impl Recorder {
     }
 }
 
-fn replay(scene: &Scene, built: &Built) -> Replay {
-    let (mut triangles, mut lines) = (Vec::new(), Vec::new());
-    for body in &built.bodies {
-        let shift = |v: u32| v + body.first_node as u32;
-        triangles.extend(body.surface.triangles.iter().map(|t| t.map(shift)));
-        if body.surface.triangles.is_empty() {
-            let springs = built.simulation.system.bodies().iter().flat_map(|b| b.springs.list());
-            lines.extend(springs.map(|s| s.ends).filter(|ends| body.has(ends[0])));
+/// What pictures show of the bodies, in global nodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Drawn {
+    /// Surfaces, outward.
+    pub triangles: Vec<[u32; 3]>,
+    /// Springs of bodies without a surface.
+    pub lines: Vec<[u32; 2]>,
+    /// Nodes that are held at some time.
+    pub pinned: Vec<u32>,
+}
+
+impl Drawn {
+    /// Of these bodies.
+    pub fn of(built: &Built) -> Self {
+        let mut drawn = Self::default();
+        let model = &built.simulation.system;
+        for body in &built.bodies {
+            let shift = |v: u32| v + body.first_node as u32;
+            drawn.triangles.extend(body.surface.triangles.iter().map(|t| t.map(shift)));
+            if body.surface.triangles.is_empty() {
+                let springs = model.bodies().iter().flat_map(|b| b.springs.list());
+                drawn.lines.extend(springs.map(|s| s.ends).filter(|ends| body.has(ends[0])));
+            }
         }
+        drawn.pinned = model.pins().iter().flat_map(|p| p.nodes.iter().copied()).collect();
+        drawn
     }
-    let pinned: Vec<u32> =
-        built.simulation.system.pins().iter().flat_map(|p| p.nodes.iter().copied()).collect();
+}
+
+fn replay(scene: &Scene, built: &Built) -> Replay {
+    let Drawn { triangles, lines, pinned } = Drawn::of(built);
     let mut replay = Replay::new(&built.simulation.state.q, &triangles, &lines)
         .with_field("von Mises stress", "Pa")
         .with_pinned(&pinned);

@@ -4,6 +4,7 @@ use super::defaults;
 use super::material::MaterialSpec;
 use super::mesh::{Element, GluingSpec, MeshSpec, Rotation};
 use super::quantity::{Mark, Quantity, SPACE};
+use super::snapshot::Snapshot;
 use crate::document::{Item, Reader, SceneError, Value};
 
 /// One deformable body.
@@ -96,6 +97,8 @@ pub struct Initial {
     pub rotate: Option<Rotation>,
     /// A twist along an axis.
     pub twist: Option<Twist>,
+    /// Every position and velocity, instead of all the others.
+    pub state: Option<Snapshot>,
 }
 
 /// Cross-sections turned about an axis in proportion to their position along it.
@@ -214,8 +217,20 @@ impl Initial {
         let stretch = reader.optional("stretch").map(|item| read_stretch(&item)).transpose()?;
         let rotate = reader.optional("rotate").map(|item| Rotation::read(&item)).transpose()?;
         let twist = reader.optional("twist").map(|item| Twist::read(&item)).transpose()?;
+        let state = match reader.optional("state") {
+            Some(item) => {
+                let others = [velocity.is_some(), angular_velocity.is_some(), stretch.is_some()];
+                if others.contains(&true) || rotate.is_some() || twist.is_some() {
+                    return Err(
+                        item.error("says where everything starts and how it moves; take the other keys out")
+                    );
+                }
+                Some(Snapshot::read(&item)?)
+            }
+            None => None,
+        };
         reader.finish()?;
-        Ok(Self { velocity, angular_velocity, stretch, rotate, twist })
+        Ok(Self { velocity, angular_velocity, stretch, rotate, twist, state })
     }
 }
 

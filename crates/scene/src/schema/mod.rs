@@ -19,6 +19,7 @@ mod output;
 mod quantity;
 mod sanity;
 mod selector;
+mod snapshot;
 
 pub use body::{BodySpec, Damping, Initial, Mass, Strength, Twist, TwistAmount};
 pub use constraint::{ConstraintKind, ConstraintSpec, EndAt, EndSpec, Reference};
@@ -29,6 +30,7 @@ pub use mesh::{Element, FORMATS, GluingSpec, MeshSpec, Resolution, Rotation, Sha
 pub use output::{FIELD_NAMES, FieldName, Output, ProbeSpec};
 pub use quantity::{Field, Mark, Quantity, SPACE, SPACE_TAG, SPACE_TIME, TIME};
 pub use selector::{Selector, Target};
+pub use snapshot::Snapshot;
 
 use crate::document::{Item, Node, Reader, SceneError};
 use interaction::Bodies;

@@ -64,7 +64,8 @@ impl Tets {
         });
     }
 
-    /// Adds the discrete gradient of Σ vol ψ between q₀ and q₁, N; `false` where an element ends inverted.
+    /// Adds the discrete gradient of Σ vol ψ between q₀ and q₁, N; `false` where an element ends in a
+    /// state that its material does not survive.
     pub fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         self.add_forces([q0, q1], g, &|first, blocks, ends, out| {
             self.material.discrete_forces(first, blocks, &self.constants, ends, out);

@@ -284,9 +284,11 @@ fn stress<L: Law>(law: L) -> impl Fn(&[Lanes], &[Mat3<Lanes>; 1]) -> Mat3<Lanes>
 /// P whose nodal forces are a discrete gradient \[gonzalez2000\].
 ///
 /// P = ½(F₀+F₁) S with S = S(C̄) + 2 (ψ₁ − ψ₀ − ½S(C̄):ΔC)/‖ΔC‖² ΔC, C̄ = ½(C₀+C₁). S(C̄) = F⁻¹P(F) for any F with
-/// FᵀF = C̄: the Cholesky factor is the cheapest. Where the end is inverted the result is NaN, also for
-/// materials that survive inversion: ψ as a function of C does not see it. The linear material, which is no
-/// function of C, takes the midpoint stress, which does the same for a quadratic energy.
+/// FᵀF = C̄: the Cholesky factor is the cheapest. ψ as a function of C does not see inversion: S(C̄) is that of an
+/// element turned inside out where the step begins so, whatever it becomes, so that the equations stay smooth in F₁;
+/// the energies are those of F₀ and F₁ themselves, +∞ (and the result not finite) where a material does not
+/// survive inversion. The linear material, which is no function of C, takes the midpoint stress, which does the
+/// same for a quadratic energy.
 #[inline(always)]
 fn discrete_stress<L: Law>(law: L) -> impl Fn(&[Lanes], &[Mat3<Lanes>; 2]) -> Mat3<Lanes> {
     #[inline(always)]
@@ -297,7 +299,8 @@ fn discrete_stress<L: Law>(law: L) -> impl Fn(&[Lanes], &[Mat3<Lanes>; 2]) -> Ma
         }
         let (C0, C1) = (F0.transpose_mul(F0), F1.transpose_mul(F1));
         let change = C1 - C0;
-        let root = cholesky_transposed(&(C0 + C1).scale(Lanes::new(0.5)));
+        let mut root = cholesky_transposed(&(C0 + C1).scale(Lanes::new(0.5)));
+        root[(2, 2)] = root[(2, 2)] * Lanes::select_positive(F0.det(), Lanes::new(1.0), Lanes::new(-1.0));
         let S = (root.inverse() * law.stress(c, &root)).symmetric_part();
         let square = change.dot(&change);
         // One copy of the energy's source, not two.
@@ -309,8 +312,7 @@ fn discrete_stress<L: Law>(law: L) -> impl Fn(&[Lanes], &[Mat3<Lanes>; 2]) -> Ma
         // Below ‖ΔC‖ = 1e-6 the correction (third order in ΔC) is smaller than its own round-off.
         let counts = square - C1.dot(&C1).scale(1e-12);
         let factor = Lanes::select_positive(counts, missing.scale(2.0) / square, Lanes::new(0.0));
-        let feasible = Lanes::select_positive(F1.det(), Lanes::new(1.0), Lanes::new(f64::NAN));
-        (middle * (S + change.scale(factor))).scale(feasible)
+        middle * (S + change.scale(factor))
     }
 }
 

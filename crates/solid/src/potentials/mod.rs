@@ -5,6 +5,7 @@ mod gravity;
 mod monopole;
 mod obstacle;
 mod surface_contact;
+mod tether;
 
 pub use elastic::Elastic;
 pub use gravity::Gravity;
@@ -12,6 +13,7 @@ pub use monopole::Monopole;
 pub use obstacle::{Obstacle, Shape};
 pub(crate) use surface_contact::without_rigid;
 pub use surface_contact::{Contact, ContactSurface, Feature, SurfaceContact};
+pub use tether::Tether;
 
 use lilyan_dynamics::StiffPart;
 use lilyan_dynamics::corotated::Rotation;
@@ -47,6 +49,11 @@ pub trait Potential: Send + Sync {
     /// Adds a discrete gradient between q₀ and q₁ (see [`lilyan_dynamics::System`]); `false` where
     /// infeasible.
     fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool;
+
+    /// Whether it keeps bodies out of something.
+    fn is_contact(&self) -> bool {
+        false
+    }
 
     /// The strains that its energy is made of (see [`lilyan_dynamics::strains`]), if it is.
     fn strains(&self) -> Option<&dyn Strains> {

@@ -64,6 +64,9 @@ impl Potential for Obstacle {
     fn kind(&self) -> Kind {
         Kind::Other
     }
+    fn is_contact(&self) -> bool {
+        true
+    }
 
     fn energy(&self, q: &[f64]) -> f64 {
         let one = |&(n, area): &(u32, f64)| {

@@ -98,7 +98,9 @@ impl SurfaceContact {
             let rest = surface.at_rest();
             let near = |v: usize| {
                 let radius = (1.5 * surface.longest_edge(v as u32)).max(2.0 * thickness);
-                (0.5 * radius, rest.all_within(surface.rest[v], radius))
+                // Without an inside there is no depth: what is farther than the thickness is not felt.
+                let depth = if surface.closed { 0.5 * radius } else { thickness };
+                (depth, rest.all_within(surface.rest[v], radius))
             };
             Pass {
                 vertices_of: i,
@@ -200,6 +202,9 @@ fn refit(poses: &mut [Pose<'_>], needed: &[bool]) {
 impl Potential for SurfaceContact {
     fn kind(&self) -> Kind {
         Kind::Other
+    }
+    fn is_contact(&self) -> bool {
+        true
     }
 
     fn energy(&self, q: &[f64]) -> f64 {

@@ -1,0 +1,234 @@
+//! HTTP: the page, the upgrade to a WebSocket, uploads; refused before anything is read where access is not given.
+
+use crate::access::{Names, Token};
+use crate::session::{Sessions, UPLOAD_BYTES};
+use crate::{assets, socket};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{DefaultBodyLimit, Query, Request, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+/// Connections at a time; further ones wait.
+const CONNECTIONS: usize = 256;
+/// Bytes of a request's headers.
+const HEADER_BYTES: usize = 16 << 10;
+/// Bytes of a message from a page.
+const MESSAGE_BYTES: usize = 1 << 20;
+
+/// Nothing from elsewhere, nothing inside other pages. Pictures and videos that the page itself makes are blobs.
+const POLICY: &str = "default-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; object-src 'none'; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Where to listen.
+#[derive(Clone, Copy, Debug)]
+pub struct Address {
+    /// An address of this computer.
+    pub ip: std::net::IpAddr,
+    /// 0: any free one.
+    pub port: u16,
+}
+
+/// Why the lab could not be opened.
+#[derive(Debug)]
+pub enum ServeError {
+    /// That address cannot be listened at.
+    Listen(SocketAddr, std::io::Error),
+    /// The system refused something else.
+    System(std::io::Error),
+}
+
+impl std::fmt::Display for ServeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Listen(address, e) => {
+                write!(
+                    f,
+                    "cannot listen at {address}: {e}; choose another port with --port, or 0 for any free one"
+                )
+            }
+            Self::System(e) => write!(f, "cannot open the lab: {e}"),
+        }
+    }
+}
+
+impl std::error::Error for ServeError {}
+
+#[derive(Clone)]
+struct Shared {
+    names: Names,
+    token: Token,
+    sessions: Arc<Sessions>,
+}
+
+/// Serves the lab until `stop` says so. `opened` is told where, once pages can be opened.
+pub fn serve(
+    address: Address,
+    token: Token,
+    first_scene: &str,
+    opened: impl FnOnce(SocketAddr),
+    stop: impl Fn() -> bool,
+) -> Result<(), ServeError> {
+    // One thread: it only moves bytes, and leaves the cores to the simulations.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_io()
+        .enable_time()
+        .build()
+        .map_err(ServeError::System)?;
+    let sessions = Arc::new(Sessions::new(first_scene).map_err(ServeError::System)?);
+    runtime.block_on(async {
+        let wanted = SocketAddr::new(address.ip, address.port);
+        let listener = TcpListener::bind(wanted).await.map_err(|e| ServeError::Listen(wanted, e))?;
+        let here = listener.local_addr().map_err(ServeError::System)?;
+        let router = router(Shared { names: Names::of(here), token, sessions: sessions.clone() });
+        opened(here);
+        let accepting = tokio::spawn(accept(listener, router));
+        while !stop() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        accepting.abort();
+        Ok(())
+    })?;
+    sessions.close();
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    Ok(())
+}
+
+async fn accept(listener: TcpListener, router: Router) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let Ok(place) = places.clone().acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else {
+            // Out of file descriptors, most likely: some connection has to end first.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let _ = stream.set_nodelay(true);
+        let service = TowerToHyperService::new(router.clone());
+        tokio::spawn(async move {
+            let mut http = hyper::server::conn::http1::Builder::new();
+            http.timer(TokioTimer::new())
+                .header_read_timeout(Duration::from_secs(10))
+                .max_buf_size(HEADER_BYTES);
+            // What goes wrong with one connection concerns nobody else.
+            let _ = http.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
+            drop(place);
+        });
+    }
+}
+
+fn router(shared: Shared) -> Router {
+    Router::new()
+        .route("/socket", get(open_socket))
+        .route("/upload", post(upload).layer(DefaultBodyLimit::max(UPLOAD_BYTES)))
+        .fallback(page)
+        .layer(middleware::from_fn_with_state(shared.clone(), guard))
+        .with_state(shared)
+}
+
+/// Turns away what is not addressed to us or comes from elsewhere; says on every answer what a browser may do with it.
+async fn guard(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let mut response = if !shared.names.addressed(headers) {
+        (StatusCode::FORBIDDEN, "this is not the address of the lab\n").into_response()
+    } else if !shared.names.from_here(headers) {
+        (StatusCode::FORBIDDEN, "only the lab's own page may ask this\n").into_response()
+    } else {
+        next.run(request).await
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "no-referrer"),
+        (CACHE_CONTROL, "no-store"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    response
+}
+
+async fn page(uri: Uri, method: axum::http::Method) -> Response {
+    if method != axum::http::Method::GET {
+        return (StatusCode::METHOD_NOT_ALLOWED, "only GET\n").into_response();
+    }
+    match assets::find(uri.path()) {
+        Some((kind, bytes)) => ([(CONTENT_TYPE, kind)], bytes).into_response(),
+        None => (StatusCode::NOT_FOUND, "there is nothing here; the lab is at /\n").into_response(),
+    }
+}
+
+type Parameters = Query<HashMap<String, String>>;
+
+fn admitted(shared: &Shared, parameters: &HashMap<String, String>) -> Result<(), Response> {
+    match parameters.get("token") {
+        Some(token) if shared.token.matches(token) => Ok(()),
+        _ => Err((StatusCode::FORBIDDEN, "open the lab by the address that `lilyan lab` printed\n")
+            .into_response()),
+    }
+}
+
+async fn open_socket(
+    State(shared): State<Shared>,
+    Query(parameters): Parameters,
+    upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
+) -> Response {
+    if let Err(refused) = admitted(&shared, &parameters) {
+        return refused;
+    }
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(rejection) => return rejection.into_response(),
+    };
+    let session = match shared.sessions.enter(parameters.get("session").map(String::as_str)) {
+        Ok(session) => session,
+        Err(why) => return (StatusCode::SERVICE_UNAVAILABLE, why).into_response(),
+    };
+    upgrade
+        .max_message_size(MESSAGE_BYTES)
+        .max_frame_size(MESSAGE_BYTES)
+        .on_upgrade(move |socket| socket::talk(socket, session))
+}
+
+async fn upload(
+    State(shared): State<Shared>,
+    Query(parameters): Parameters,
+    _headers: HeaderMap,
+    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+) -> Response {
+    if let Err(refused) = admitted(&shared, &parameters) {
+        return refused;
+    }
+    let body = match body {
+        Ok(body) => body,
+        Err(_) => {
+            let text = format!("a file may have {} MiB at most\n", UPLOAD_BYTES >> 20);
+            return (StatusCode::PAYLOAD_TOO_LARGE, text).into_response();
+        }
+    };
+    let (session, name) = (parameters.get("session"), parameters.get("name"));
+    let (Some(session), Some(name)) = (session, name) else {
+        return (StatusCode::BAD_REQUEST, "the address needs session and name\n").into_response();
+    };
+    match shared.sessions.keep(session, name, &body) {
+        Ok(()) => StatusCode::NO_CONTENT.into_response(),
+        Err(why) => (StatusCode::BAD_REQUEST, why).into_response(),
+    }
+}

@@ -1,0 +1,627 @@
+//! The session's thread: requests in, steps in between, events and frames out.
+
+use super::clock::Clock;
+use super::frame::{self, Show};
+use super::message::{self, Change, Request};
+use super::pane::{Pane, labels};
+use super::{ELEMENTS, Event, Incoming, PANES, UPLOAD_BYTES, gallery};
+use axum::body::Bytes;
+use lilyan_scene::document::{Node, set_value};
+use lilyan_scene::schema::{Scene, Snapshot};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, watch};
+
+/// Time between frames: sixty in a second.
+const FRAME: Duration = Duration::from_micros(16_500);
+/// A session that nobody looks at ends after this.
+const ALONE: Duration = Duration::from_secs(120);
+/// Changes that can be taken back.
+const UNDO: usize = 100;
+
+/// What undo takes back: what it was, and the scenes before.
+struct Before {
+    what: String,
+    documents: Vec<Node>,
+}
+
+/// A session.
+pub struct Actor {
+    name: String,
+    folder: PathBuf,
+    publish: watch::Sender<Bytes>,
+    listeners: Vec<mpsc::Sender<Event>>,
+    panes: Vec<Pane>,
+    running: bool,
+    clock: Clock,
+    budget: Duration,
+    show: Show,
+    before: Vec<Before>,
+    /// Counts geometries and frames.
+    version: u64,
+    number: u64,
+    /// When the last frame went out, and whether something is new since then.
+    shown: Instant,
+    stale: bool,
+}
+
+type Done = Result<(), String>;
+
+impl Actor {
+    /// A session that begins with a scene by name or path; what cannot be opened is told to the first page.
+    pub fn new(name: &str, scene: &str, folder: PathBuf, publish: watch::Sender<Bytes>) -> Self {
+        let mut actor = Self {
+            name: name.to_owned(),
+            folder,
+            publish,
+            listeners: Vec::new(),
+            panes: Vec::new(),
+            running: true,
+            clock: Clock::new(),
+            budget: FRAME,
+            show: Show::default(),
+            before: Vec::new(),
+            version: 0,
+            number: 0,
+            shown: Instant::now(),
+            stale: true,
+        };
+        let first = lilyan_scene::library::SCENES.first().map_or("", |s| s.name);
+        for wanted in [scene, first] {
+            if actor.panes.is_empty() {
+                let _ = actor.open(wanted);
+            }
+        }
+        actor
+    }
+
+    /// Works until the program ends or nobody has listened for long.
+    pub fn run(&mut self, incoming: &Receiver<Incoming>, clients: &AtomicUsize) {
+        let mut alone = Instant::now();
+        loop {
+            match incoming.recv_timeout(self.pause()) {
+                Ok(message) => {
+                    if !self.hear(message) {
+                        return;
+                    }
+                    // All that has come: the newest place of a dragging hand is the one to use.
+                    while let Ok(message) = incoming.try_recv() {
+                        if !self.hear(message) {
+                            return;
+                        }
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if clients.load(Ordering::SeqCst) > 0 {
+                alone = Instant::now();
+            } else if alone.elapsed() > ALONE {
+                return;
+            }
+            self.work();
+            if self.stale && self.shown.elapsed() >= FRAME {
+                self.send_frame();
+            }
+        }
+    }
+
+    /// How long nothing has to be done.
+    fn pause(&mut self) -> Duration {
+        let until_frame = FRAME.saturating_sub(self.shown.elapsed());
+        let idle = if self.stale { until_frame } else { Duration::from_millis(100) };
+        match self.next() {
+            Some((_, t, step)) if self.running => self.clock.wait(t, step).min(idle),
+            _ => idle,
+        }
+    }
+
+    /// The pane that is furthest behind, its time and its step.
+    fn next(&self) -> Option<(usize, f64, f64)> {
+        let ends = self.panes.iter().map(|p| (p.time(), p.built.simulation.step));
+        let all = ends.enumerate().map(|(i, (t, step))| (i, t, step));
+        all.min_by(|a, b| (a.1 + a.2).total_cmp(&(b.1 + b.2)))
+    }
+
+    /// Steps that are due, as many as fit between two frames.
+    fn work(&mut self) {
+        let began = Instant::now();
+        while self.running && began.elapsed() < self.budget {
+            let Some((i, t, step)) = self.next() else { return };
+            if self.clock.wait(t, step) > Duration::ZERO {
+                return;
+            }
+            self.step(i);
+        }
+    }
+
+    fn step(&mut self, i: usize) {
+        let Some(pane) = self.panes.get_mut(i) else { return };
+        let failed = pane.advance();
+        self.stale = true;
+        if let Err(why) = failed {
+            self.fail(i, &why);
+        }
+    }
+
+    fn fail(&mut self, i: usize, why: &str) {
+        self.running = false;
+        let Some(pane) = self.panes.get(i) else { return };
+        let half = 0.5 * pane.scene.time.step;
+        let play = json!({ "do": "play" });
+        let set = |changes: Value| json!({ "do": "set", "pane": i, "changes": changes });
+        let mut remedies = vec![json!({
+            "label": format!("Halve the step, to {half:e} s"),
+            "messages": [set(json!([{ "path": "time.step", "value": half }])), play],
+        })];
+        if pane.scene.integrator.name != "energy-momentum" {
+            remedies.push(json!({
+                "label": "Use energy-momentum, which is implicit",
+                "messages": [set(json!([{ "path": "integrator", "value": { "name": "energy-momentum" } }])), play],
+            }));
+        }
+        if let Some(before) = self.before.last() {
+            let messages = [json!({ "do": "back" }), play.clone()];
+            remedies.push(json!({ "label": format!("Take back: {}", before.what), "messages": messages }));
+        }
+        remedies.push(json!({ "label": "Begin again", "messages": [{ "do": "reset" }, play] }));
+        self.tell(json!({ "event": "failure", "pane": i, "text": why, "remedies": remedies }).to_string());
+        self.tell_status();
+    }
+
+    /// Publishes where everything is, unless it is nowhere.
+    fn send_frame(&mut self) {
+        for i in 0..self.panes.len() {
+            let Some(Err(why)) = self.panes.get_mut(i).map(Pane::approve) else { continue };
+            self.fail(i, &why);
+        }
+        self.number += 1;
+        self.publish.send_replace(frame::frame(
+            &self.panes,
+            self.show,
+            self.number,
+            self.version,
+            self.clock.behind(),
+        ));
+        (self.shown, self.stale) = (Instant::now(), false);
+    }
+
+    fn tell(&mut self, text: String) {
+        self.tell_all(&Event::Text(text));
+    }
+
+    /// Who does not listen any more, or is too far behind, is told nothing more.
+    fn tell_all(&mut self, event: &Event) {
+        self.listeners.retain(|listener| listener.try_send(event.clone()).is_ok());
+    }
+
+    fn status(&self) -> String {
+        let undo = self.before.last().map(|b| b.what.clone());
+        let show = json!({ "field": self.show.field.name(), "forces": self.show.forces, "contacts": self.show.contacts });
+        json!({
+            "event": "status",
+            "running": self.running,
+            "speed": self.clock.speed,
+            "budget_ms": 1e3 * self.budget.as_secs_f64(),
+            "can_undo": undo,
+            "show": show,
+        })
+        .to_string()
+    }
+
+    fn tell_status(&mut self) {
+        let status = self.status();
+        self.tell(status);
+    }
+
+    fn described(&self) -> String {
+        let labels = labels(&self.panes);
+        let panes: Vec<Value> = self.panes.iter().zip(&labels).map(|(p, label)| p.describe(label)).collect();
+        json!({ "event": "panes", "panes": panes }).to_string()
+    }
+
+    /// Tells everything that pages know of the panes, after something in them changed.
+    fn tell_panes(&mut self) {
+        self.version += 1;
+        self.stale = true;
+        let (panes, geometry) = (self.described(), frame::geometry(&self.panes, self.version));
+        self.tell(panes);
+        self.tell_all(&Event::Binary(geometry));
+        self.tell_status();
+    }
+
+    fn hear(&mut self, message: Incoming) -> bool {
+        match message {
+            Incoming::End => return false,
+            Incoming::Join(listener) => {
+                let geometry = frame::geometry(&self.panes, self.version);
+                for text in [hello(&self.name), self.status(), self.described()] {
+                    let _ = listener.try_send(Event::Text(text));
+                }
+                if listener.try_send(Event::Binary(geometry)).is_ok() {
+                    self.listeners.push(listener);
+                }
+                self.stale = true;
+            }
+            Incoming::Say(text, own) => {
+                if let Err(why) = Request::read(&text).and_then(|request| self.obey(request, &own)) {
+                    let _ = own.try_send(Event::Text(message::error(&message::name_of(&text), &why)));
+                }
+            }
+        }
+        true
+    }
+
+    fn obey(&mut self, request: Request, own: &mpsc::Sender<Event>) -> Done {
+        match request {
+            Request::Open { scene: Some(scene), text: None, name: None } => self.open(&scene)?,
+            Request::Open { scene: None, text: Some(text), name } => {
+                self.open_text(&text, name.as_deref())?
+            }
+            Request::Open { .. } => {
+                return Err("give a built-in scene, or the text of one and its name".into());
+            }
+            Request::Gallery { name } => self.gallery(&name)?,
+            Request::Mesh { name } => self.mesh(&name)?,
+            Request::Play {} => self.go(true),
+            Request::Pause {} => self.go(false),
+            Request::Step {} => {
+                self.go(false);
+                if let Some((_, first, _)) = self.next() {
+                    // Panes with shorter steps go as far as the one with the longest.
+                    let longest = self.panes.iter().map(|p| p.built.simulation.step).fold(0.0, f64::max);
+                    while let Some((i, t, step)) = self.next()
+                        && t + step <= first + longest * (1.0 + 1e-9)
+                    {
+                        let before = self.panes.get(i).map(Pane::time);
+                        self.step(i);
+                        if self.panes.get(i).map(Pane::time) == before {
+                            break;
+                        }
+                    }
+                }
+            }
+            Request::Reset {} => self.reset()?,
+            Request::Speed { value } => {
+                self.clock.speed = value;
+                self.go(self.running);
+            }
+            Request::Budget { ms } => {
+                self.budget = Duration::from_secs_f64(1e-3 * ms.clamp(1.0, 1000.0));
+                self.tell_status();
+            }
+            Request::Set { pane, changes } => self.set(pane, &changes)?,
+            Request::Undo {} => self.undo()?,
+            Request::Back {} => self.undo()?,
+            Request::Grab { pane, vertex, to } => {
+                self.pane(pane)?.grab(vertex, to)?;
+                self.stale = true;
+            }
+            Request::Release {} => {
+                self.panes.iter_mut().filter(|p| p.grab.is_some()).for_each(|p| p.pull(None));
+                self.stale = true;
+            }
+            Request::Pin { pane, vertices } => {
+                let document = self.pane(pane)?.pinned(&vertices)?;
+                self.change("pinning", vec![(pane, document)])?;
+            }
+            Request::Unpin { pane, vertices } => {
+                let document = self.pane(pane)?.unpinned(vertices.as_deref())?;
+                self.change("freeing", vec![(pane, document)])?;
+            }
+            Request::Force { pane, vertices, force } => {
+                let document = self.pane(pane)?.forced(&vertices, force)?;
+                self.change("a force", vec![(pane, document)])?;
+            }
+            Request::Kick { pane, vertices, momentum } => {
+                self.pane(pane)?.kick(vertices.as_deref(), momentum)?;
+                self.stale = true;
+            }
+            Request::Throw { pane, velocity } => {
+                self.pane(pane)?.throw(velocity);
+                self.stale = true;
+            }
+            Request::Split {} => self.split()?,
+            Request::Close { pane } => {
+                self.pane(pane)?;
+                if self.panes.len() == 1 {
+                    return Err("the last pane stays".into());
+                }
+                self.panes.remove(pane);
+                self.before.clear();
+                self.tell_panes();
+            }
+            Request::Show { field, forces, contacts } => {
+                self.show.field = field.unwrap_or(self.show.field);
+                self.show.forces = forces.unwrap_or(self.show.forces);
+                self.show.contacts = contacts.unwrap_or(self.show.contacts);
+                self.stale = true;
+                self.tell_status();
+            }
+            Request::Save { pane, state } => {
+                let file = self.save(pane, state)?;
+                let _ = own.try_send(Event::Text(file));
+            }
+        }
+        Ok(())
+    }
+
+    fn pane(&mut self, i: usize) -> Result<&mut Pane, String> {
+        let count = self.panes.len();
+        self.panes
+            .get_mut(i)
+            .ok_or_else(|| format!("there is no pane {i}; there are {count}, counted from 0"))
+    }
+
+    fn go(&mut self, running: bool) {
+        self.running = running;
+        let t = self.next().map_or(0.0, |(_, t, _)| t);
+        self.clock.set(t);
+        self.tell_status();
+    }
+
+    /// Shows these panes instead of those before.
+    fn replace(&mut self, panes: Vec<Pane>) {
+        self.panes = panes;
+        self.before.clear();
+        self.tell_panes();
+        self.go(true);
+    }
+
+    fn open(&mut self, name: &str) -> Done {
+        let scene = lilyan_scene::build::open(name, &[]).map_err(|e| e.to_string())?;
+        let pane = Pane::new(scene.document.clone(), &scene.origin.0, 0)?;
+        self.replace(vec![pane]);
+        Ok(())
+    }
+
+    fn open_text(&mut self, text: &str, name: Option<&str>) -> Done {
+        // Meshes that the scene names are looked for among those that were sent.
+        let plain = name.unwrap_or("scene.toml").rsplit(['/', '\\']).next().unwrap_or("scene.toml");
+        let origin = self.folder.join(plain).display().to_string();
+        let scene = Scene::from_str(text, &origin).map_err(|e| self.without_folder(&e.to_string()))?;
+        let pane = Pane::new(scene.document.clone(), &origin, 0).map_err(|e| self.without_folder(&e))?;
+        self.replace(vec![pane]);
+        Ok(())
+    }
+
+    /// Where files from pages are kept is nobody's business.
+    fn without_folder(&self, text: &str) -> String {
+        text.replace(&format!("{}/", self.folder.display()), "")
+    }
+
+    fn gallery(&mut self, name: &str) -> Done {
+        let Some(comparison) = gallery::find(name) else {
+            let names: Vec<&str> = gallery::GALLERY.iter().map(|c| c.name).collect();
+            return Err(format!("the gallery has no \"{name}\"; it has: {}", names.join(", ")));
+        };
+        let mut panes = Vec::new();
+        for (scene, settings, label) in comparison.panes {
+            let scene = lilyan_scene::build::open(scene, settings).map_err(|e| e.to_string())?;
+            let mut pane = Pane::new(scene.document.clone(), &scene.origin.0, elements(&panes))?;
+            pane.label = Some((*label).to_owned());
+            panes.push(pane);
+        }
+        self.replace(panes);
+        Ok(())
+    }
+
+    fn mesh(&mut self, name: &str) -> Done {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        if name.starts_with('.') || !name.chars().all(plain) {
+            return Err(
+                "send the file first; its name may have letters, digits, \".\", \"-\" and \"_\"".into()
+            );
+        }
+        let path = self.folder.join(name);
+        if !path.is_file() {
+            return Err(format!("no file \"{name}\" was sent"));
+        }
+        let mesh = json!({ "file": path.display().to_string() });
+        let changes = [Change { path: "body.0.mesh".into(), value: mesh }];
+        self.set(None, &changes).map_err(|e| self.without_folder(&e))
+    }
+
+    fn reset(&mut self) -> Done {
+        let mut fresh = Vec::new();
+        for pane in &self.panes {
+            let mut new = Pane::new(pane.document.clone(), &pane.origin, elements(&fresh))?;
+            new.label.clone_from(&pane.label);
+            fresh.push(new);
+        }
+        self.panes = fresh;
+        self.tell_panes();
+        self.go(self.running);
+        Ok(())
+    }
+
+    fn set(&mut self, pane: Option<usize>, changes: &[Change]) -> Done {
+        let which: Vec<usize> = match pane {
+            Some(i) => vec![i],
+            None => (0..self.panes.len()).collect(),
+        };
+        let mut documents = Vec::new();
+        for i in which {
+            let mut document = self.pane(i)?.document.clone();
+            for Change { path, value } in changes {
+                let node = match value {
+                    Value::Null => None,
+                    value => Some(Node::from_json(value, "the lab").map_err(|e| e.to_string())?),
+                };
+                set_value(&mut document, path, node).map_err(|e| e.to_string())?;
+            }
+            documents.push((i, document));
+        }
+        let what: Vec<&str> = changes.iter().map(|c| c.path.as_str()).collect();
+        self.change(&what.join(", "), documents)
+    }
+
+    /// Goes on with other scenes from where the panes are; all of them or none.
+    fn change(&mut self, what: &str, documents: Vec<(usize, Node)>) -> Done {
+        let before = Before { what: what.to_owned(), documents: self.documents() };
+        self.adopt(documents)?;
+        self.before.push(before);
+        if self.before.len() > UNDO {
+            self.before.remove(0);
+        }
+        self.tell_status();
+        Ok(())
+    }
+
+    fn documents(&self) -> Vec<Node> {
+        self.panes.iter().map(|p| p.document.clone()).collect()
+    }
+
+    fn adopt(&mut self, documents: Vec<(usize, Node)>) -> Done {
+        let all = elements(&self.panes);
+        let mut fresh = Vec::new();
+        for (i, document) in documents {
+            let pane = self.pane(i)?;
+            let others = all - pane.elements();
+            let (mut new, notice) = pane.changed(document, others)?;
+            let held = pane.grab.as_ref().map(|grab| (grab.vertex, grab.to));
+            if let Some((vertex, to)) = held.filter(|(v, _)| (*v as usize) < new.view.nodes.len()) {
+                let _ = new.grab(vertex, to);
+            }
+            fresh.push((i, new, notice));
+        }
+        let mut notices = Vec::new();
+        for (i, new, notice) in fresh {
+            if let Some(pane) = self.panes.get_mut(i) {
+                *pane = new;
+            }
+            notices.extend(notice);
+        }
+        self.tell_panes();
+        for text in notices {
+            self.tell(message::notice(&text));
+        }
+        let t = self.next().map_or(0.0, |(_, t, _)| t);
+        self.clock.set(t);
+        Ok(())
+    }
+
+    fn undo(&mut self) -> Done {
+        let Some(before) = self.before.pop() else { return Err("there is nothing to take back".into()) };
+        let changed = before.documents.into_iter().enumerate();
+        let now = self.documents();
+        let changed = changed.filter(|(i, document)| now.get(*i) != Some(document)).collect();
+        self.adopt(changed)
+    }
+
+    fn split(&mut self) -> Done {
+        if self.panes.len() >= PANES {
+            return Err(format!("{PANES} panes are all there is room for; close one"));
+        }
+        let all = elements(&self.panes);
+        let Some(last) = self.panes.last() else { return Err("there is nothing to copy".into()) };
+        let mut copy = last.copy(all)?;
+        copy.label = None;
+        self.panes.push(copy);
+        self.before.clear();
+        self.tell_panes();
+        Ok(())
+    }
+
+    fn save(&mut self, i: usize, with_state: bool) -> Result<String, String> {
+        let folder = format!("{}/", self.folder.display());
+        let pane = self.pane(i)?;
+        let mut document = pane.document.clone();
+        let mut set = |path: &str, value: Option<&str>| {
+            let node = value.map(|text| apply_text(text)).transpose()?;
+            set_value(&mut document, path, node).map_err(|e| e.to_string())
+        };
+        if with_state {
+            let state = &pane.built.simulation.state;
+            for (b, body) in pane.built.bodies.iter().enumerate() {
+                let range = 3 * body.first_node..3 * (body.first_node + body.mesh.vertices.len());
+                let part = |x: &[f64]| x.get(range.clone()).unwrap_or_default().to_vec();
+                let snapshot = Snapshot { positions: part(&state.q), velocities: part(&state.v) };
+                set(&format!("body.{b}.initial"), None)?;
+                set(&format!("body.{b}.initial.state"), Some(&snapshot.encode()))?;
+            }
+            // Pins hold things where they start, and that is here.
+            for (k, pin) in pane.scene.pins.iter().enumerate() {
+                let still = pin.motion.as_ref().is_some_and(|m| m.iter().all(|q| q.constant().is_some()));
+                if still {
+                    set(&format!("pin.{k}.motion"), None)?;
+                }
+            }
+        }
+        let text = document.to_toml().replace(&folder, "");
+        let most = lilyan_scene::document::MAX_BYTES;
+        if text.len() > most {
+            return Err(format!(
+                "with its state the scene has {} bytes, more than a scene may have ({most}); save it without",
+                text.len()
+            ));
+        }
+        let name: String = pane
+            .scene
+            .title
+            .to_lowercase()
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|w| !w.is_empty())
+            .collect::<Vec<_>>()
+            .join("-");
+        Ok(json!({ "event": "file", "name": format!("{name}.toml"), "text": text }).to_string())
+    }
+}
+
+fn apply_text(text: &str) -> Result<Node, String> {
+    Node::from_json(&Value::from(text), "the lab").map_err(|e| e.to_string())
+}
+
+fn elements(panes: &[Pane]) -> usize {
+    panes.iter().map(Pane::elements).sum()
+}
+
+/// What a page has to know of the program.
+fn hello(session: &str) -> String {
+    use lilyan_dynamics::integrators::CATALOGUE;
+    use lilyan_dynamics::options::{Kind, OptionSpec};
+    let option = |o: &OptionSpec| {
+        let (kind, default, choices) = match o.kind {
+            Kind::Number { default, .. } => ("number", json!(default), json!([])),
+            Kind::NumberOr { default, word, .. } => ("number", json!(default), json!([word])),
+            Kind::Flag { default } => ("flag", json!(default), json!([])),
+            Kind::Word { choices } => ("word", json!(choices.first()), json!(choices)),
+        };
+        let range = match o.kind {
+            Kind::Number { min, max, .. } | Kind::NumberOr { min, max, .. } => json!([min, max]),
+            _ => Value::Null,
+        };
+        json!({ "name": o.name, "summary": o.doc, "kind": kind, "default": default, "choices": choices, "range": range })
+    };
+    let integrators: Vec<Value> = CATALOGUE
+        .iter()
+        .map(|e| {
+            let explicit = e.create(&[]).is_ok_and(|i| i.claims().explicit);
+            let options: Vec<Value> = e.options.iter().map(option).collect();
+            json!({ "name": e.name, "summary": e.summary, "explicit": explicit, "options": options })
+        })
+        .collect();
+    let materials: Vec<Value> = lilyan_solid::materials::CATALOGUE
+        .iter()
+        .map(|m| json!({ "name": m.card().name, "summary": m.card().summary }))
+        .collect();
+    let scenes: Vec<Value> = lilyan_scene::library::SCENES
+        .iter()
+        .map(|s| json!({ "name": s.name, "summary": s.summary }))
+        .collect();
+    let prepared: Vec<Value> = gallery::GALLERY
+        .iter()
+        .map(|c| json!({ "name": c.name, "title": c.title, "summary": c.summary, "look": c.look }))
+        .collect();
+    json!({
+        "event": "hello",
+        "session": session,
+        "version": env!("CARGO_PKG_VERSION"),
+        "catalogue": { "integrators": integrators, "materials": materials, "scenes": scenes, "gallery": prepared },
+        "limits": { "tets": ELEMENTS, "panes": PANES, "upload_bytes": UPLOAD_BYTES },
+    })
+    .to_string()
+}

@@ -1,0 +1,117 @@
+//! Prepared comparisons: the same thing with different means, side by side.
+
+/// One of them.
+pub struct Comparison {
+    /// In addresses: `#gallery=NAME`.
+    pub name: &'static str,
+    /// On its card.
+    pub title: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// What to look at.
+    pub look: &'static str,
+    /// A built-in scene, settings to change in it, and what tells the pane from the others.
+    pub panes: &'static [(&'static str, &'static [&'static str], &'static str)],
+}
+
+/// All of them.
+pub static GALLERY: &[Comparison] = &[
+    Comparison {
+        name: "pendulum",
+        title: "The pendulum that stops",
+        summary: "one stiff bar on a hinge, one step, three integrators",
+        look: "All take the same step. Backward Euler brings the bar to rest in a world without friction; the variational \
+               integrator swings for ever; see the energy curves.",
+        panes: &[
+            ("pendulum", &["integrator={name=\"variational\"}"], "variational"),
+            ("pendulum", &["integrator={name=\"backward-euler\"}"], "backward Euler"),
+            ("pendulum", &["integrator={name=\"generalized-alpha\"}"], "generalized-α"),
+        ],
+    },
+    Comparison {
+        name: "tumbling-rod",
+        title: "A rod tumbling, five ways",
+        summary: "momenta and energy of a rod in space under five integrators",
+        look: "Nothing acts on the rod: energy, momentum and angular momentum should all be straight lines. Only some \
+               methods keep them so.",
+        panes: &[
+            ("tumbling-bar", &["integrator={name=\"energy-momentum\"}"], "energy–momentum"),
+            ("tumbling-bar", &["integrator={name=\"variational\"}"], "variational"),
+            ("tumbling-bar", &["integrator={name=\"backward-euler\"}"], "backward Euler"),
+            ("tumbling-bar", &["integrator={name=\"semi-implicit\"}"], "semi-implicit"),
+            ("tumbling-bar", &["integrator={name=\"newmark\"}"], "Newmark"),
+        ],
+    },
+    Comparison {
+        name: "swinging-cube",
+        title: "Rigid motion is not damped",
+        summary: "a cube of stiff springs let go, with steps of 50 ms",
+        look: "The cube should be at its lowest after 0.6 s. The semi-implicit step is so damped that it gets there in more than \
+               twice the time; the regularised one is on time.",
+        panes: &[
+            (
+                "swinging-cube",
+                &["integrator={name=\"regularized\"}", "time.step=0.05"],
+                "regularized, h = 0.05",
+            ),
+            (
+                "swinging-cube",
+                &["integrator={name=\"semi-implicit\"}", "time.step=0.05"],
+                "semi-implicit, h = 0.05",
+            ),
+            (
+                "swinging-cube",
+                &["integrator={name=\"semi-implicit\"}", "time.step=0.005"],
+                "semi-implicit, h = 0.005",
+            ),
+        ],
+    },
+    Comparison {
+        name: "twisted-bar",
+        title: "A twisted bar let go",
+        summary: "semi-implicit against SIERE: one linear solve per step each",
+        look: "Both cost about the same per step. The semi-implicit bar comes to rest; SIERE takes the lowest modes exactly and \
+               goes on swinging.",
+        panes: &[
+            (
+                "twisted-bar",
+                &["integrator={name=\"semi-implicit\"}", "body.mesh.box.cells=[12,3,3]"],
+                "semi-implicit",
+            ),
+            ("twisted-bar", &["integrator={name=\"siere\"}", "body.mesh.box.cells=[12,3,3]"], "SIERE"),
+            (
+                "twisted-bar",
+                &["integrator={name=\"implicit-midpoint\"}", "body.mesh.box.cells=[12,3,3]"],
+                "implicit midpoint",
+            ),
+        ],
+    },
+    Comparison {
+        name: "steps",
+        title: "The physics does not change with your step",
+        summary: "a beam with steps of 2, 10 and 40 ms",
+        look: "Energy–momentum with three steps that differ twenty-fold: the beams move together, and the energy is the same.",
+        panes: &[
+            (
+                "cantilever",
+                &["integrator={name=\"energy-momentum\"}", "body.mesh.box.cells=[8,2,2]", "time.step=0.002"],
+                "h = 2 ms",
+            ),
+            (
+                "cantilever",
+                &["integrator={name=\"energy-momentum\"}", "body.mesh.box.cells=[8,2,2]", "time.step=0.01"],
+                "h = 10 ms",
+            ),
+            (
+                "cantilever",
+                &["integrator={name=\"energy-momentum\"}", "body.mesh.box.cells=[8,2,2]", "time.step=0.04"],
+                "h = 40 ms",
+            ),
+        ],
+    },
+];
+
+/// The comparison of that name.
+pub fn find(name: &str) -> Option<&'static Comparison> {
+    GALLERY.iter().find(|c| c.name == name)
+}
