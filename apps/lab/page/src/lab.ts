@@ -1,0 +1,170 @@
+// What the page knows about the simulation, and the one place through which it asks for something.
+
+import { Connection, type Link } from "./connection.ts";
+import type {
+    Catalogue, Change, Failure, Frame, Geometry, Hello, Json, PaneInfo, Request, ServerEvent, Show, Status,
+} from "./protocol.ts";
+import type { Binary } from "./wire.ts";
+
+export interface Topics {
+    hello: Hello;
+    status: Status;
+    panes: PaneInfo[];
+    geometry: Geometry[];
+    frame: Frame[];
+    error: { text: string; request: string | null };
+    notice: string;
+    failure: Failure;
+    file: { name: string; text: string };
+    link: { state: Link; attempt: number };
+    /** The user did something to the body: what was constant may start anew. */
+    touched: number;
+    /** Another pane is meant by the settings. */
+    target: number | null;
+    /** The server forgot the session, and the page remembers what was in it. */
+    forgotten: PaneInfo[];
+}
+
+type Handler<T> = (value: T) => void;
+
+export class Lab {
+    catalogue: Catalogue = { integrators: [], materials: [], scenes: [], gallery: [] };
+    limits = { tets: Infinity, panes: 4, upload_bytes: Infinity };
+    status: Status = {
+        event: "status", running: false, speed: 1, budget_ms: 16, can_undo: null,
+        show: { field: "none", forces: false, contacts: false },
+    };
+    panes: PaneInfo[] = [];
+    geometry: Geometry[] = [];
+    frames: Frame[] = [];
+    /** Which pane the settings are for; `null` for all. */
+    target: number | null = null;
+    readonly connection: Connection;
+
+    private readonly handlers: { [T in keyof Topics]?: Handler<Topics[T]>[] } = {};
+    private readonly pending = new Map<string, Change>();
+    private pendingTimer = 0;
+    private before: PaneInfo[] = [];
+
+    constructor() {
+        this.connection = new Connection({
+            event: (event) => this.event(event),
+            binary: (message) => this.binary(message),
+            link: (state, attempt) => this.tell("link", { state, attempt }),
+        });
+    }
+
+    on<T extends keyof Topics>(topic: T, handler: Handler<Topics[T]>): void {
+        ((this.handlers[topic] ??= []) as Handler<Topics[T]>[]).push(handler);
+    }
+
+    tell<T extends keyof Topics>(topic: T, value: Topics[T]): void {
+        for (const handler of (this.handlers[topic] ?? []) as Handler<Topics[T]>[]) handler(value);
+    }
+
+    send(request: Request): boolean {
+        if (request.do !== "set") this.flush();
+        const sent = this.connection.send(request);
+        if (!sent) this.tell("error", { text: "There is no connection to the lab; nothing was changed.", request: request.do });
+        return sent;
+    }
+
+    /** The pane whose settings are shown. */
+    get shown(): PaneInfo | null {
+        return this.panes[this.target ?? 0] ?? null;
+    }
+
+    setTarget(target: number | null): void {
+        this.flush();
+        this.target = target;
+        this.tell("target", target);
+    }
+
+    set(path: string, value: Json): void {
+        this.setAll([{ path, value }]);
+    }
+
+    setAll(changes: Change[]): void {
+        this.flush();
+        this.send({ do: "set", pane: this.target, changes });
+    }
+
+    /** For sliders in motion: the newest value of each path, thirty times a second at most. */
+    setSoon(path: string, value: Json): void {
+        this.pending.set(path, { path, value });
+        if (this.pendingTimer === 0) this.pendingTimer = window.setTimeout(() => this.flush(), 33);
+    }
+
+    flush(): void {
+        clearTimeout(this.pendingTimer);
+        this.pendingTimer = 0;
+        if (this.pending.size === 0) return;
+        const changes = [...this.pending.values()];
+        this.pending.clear();
+        this.send({ do: "set", pane: this.target, changes });
+    }
+
+    show(change: Partial<Show>): void {
+        const { field, forces, contacts } = { ...this.status.show, ...change };
+        this.status.show = { field, forces, contacts };
+        this.send({ do: "show", field, forces, contacts });
+    }
+
+    private event(event: ServerEvent): void {
+        switch (event.event) {
+            case "hello": {
+                const again = this.before.length > 0 && event.session !== this.session;
+                this.session = event.session;
+                this.catalogue = event.catalogue;
+                this.limits = event.limits ?? this.limits;
+                this.tell("hello", event);
+                if (again) this.tell("forgotten", this.before);
+                break;
+            }
+            case "status":
+                this.status = event;
+                this.tell("status", event);
+                break;
+            case "panes":
+                this.panes = this.before = event.panes;
+                if (this.target !== null && this.target >= this.panes.length) this.setTarget(null);
+                this.tell("panes", this.panes);
+                break;
+            case "error":
+                this.tell("error", { text: event.text, request: event.request ?? null });
+                break;
+            case "notice":
+                this.tell("notice", event.text);
+                break;
+            case "failure":
+                this.tell("failure", event);
+                break;
+            case "file":
+                this.tell("file", event);
+                break;
+        }
+    }
+
+    private session: string | null = null;
+    /** Of the geometry, and of the geometry that the frames belong to. */
+    version = -1;
+    frameVersion = -1;
+    private early: Binary | null = null;
+
+    private binary(message: Binary): void {
+        if (message.kind === "geometry") {
+            this.version = message.version;
+            this.geometry = message.panes;
+            this.tell("geometry", this.geometry);
+            if (this.early) this.binary(this.early);
+        } else if (message.version === this.version) {
+            this.early = null;
+            this.frames = message.panes;
+            this.frameVersion = message.version;
+            this.tell("frame", this.frames);
+        } else {
+            // Frames do not queue, so one may overtake its geometry.
+            this.early = message;
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// Light, ground and obstacles of one pane.
+
+import * as THREE from "three";
+import type { Geometry, Obstacle, Vec3 } from "../protocol.ts";
+
+export interface Colors {
+    background: THREE.Color;
+    ground: THREE.Color;
+    grid: THREE.Color;
+    edge: THREE.Color;
+}
+
+const WIDE = 60;
+
+export class Surroundings {
+    readonly group = new THREE.Group();
+    readonly light = new THREE.DirectionalLight(0xffffff, 2.0);
+    private readonly hemisphere = new THREE.HemisphereLight(0xffffff, 0x8090a0, 1.25);
+    private readonly floors = new THREE.Group();
+    private readonly balls = new THREE.Group();
+    private readonly texture: THREE.CanvasTexture;
+    private readonly ground: THREE.MeshLambertMaterial;
+    private readonly ball = new THREE.MeshPhongMaterial({ color: 0x8a93a6, shininess: 20 });
+    private readonly hollow = new THREE.MeshPhongMaterial({ color: 0x8a93a6, side: THREE.BackSide, transparent: true, opacity: 0.35 });
+    private readonly up = new THREE.Vector3(0, 1, 0);
+    private size = 1;
+
+    /** `sharpness`: samples that a texture seen at a low angle may take. */
+    constructor(sharpness: number) {
+        this.texture = new THREE.CanvasTexture(document.createElement("canvas"));
+        this.texture.wrapS = this.texture.wrapT = THREE.RepeatWrapping;
+        this.texture.anisotropy = sharpness;
+        this.texture.colorSpace = THREE.SRGBColorSpace;
+        this.ground = new THREE.MeshLambertMaterial({ map: this.texture, side: THREE.DoubleSide });
+        this.light.castShadow = true;
+        this.light.shadow.mapSize.set(1024, 1024);
+        this.light.shadow.bias = -0.0005;
+        this.group.add(this.light, this.light.target, this.hemisphere, this.floors, this.balls);
+    }
+
+    recolor(colors: Colors): void {
+        const canvas = this.texture.image as HTMLCanvasElement;
+        canvas.width = canvas.height = 256;
+        const pen = canvas.getContext("2d")!;
+        pen.fillStyle = colors.ground.getStyle();
+        pen.fillRect(0, 0, 256, 256);
+        pen.strokeStyle = colors.grid.getStyle();
+        pen.lineWidth = 4;
+        pen.strokeRect(0, 0, 256, 256);
+        pen.lineWidth = 1;
+        for (let k = 1; k < 5; k++) {
+            pen.globalAlpha = 0.5;
+            pen.strokeRect(-1, (k * 256) / 5, 258, 0);
+            pen.strokeRect((k * 256) / 5, -1, 0, 258);
+        }
+        pen.globalAlpha = 1;
+        this.texture.needsUpdate = true;
+    }
+
+    build(geometry: Geometry, groundWanted: boolean): void {
+        this.size = geometry.size;
+        this.up.fromArray(geometry.up).normalize();
+        this.floors.clear();
+        this.balls.clear();
+        for (const obstacle of geometry.obstacles) this.add(obstacle);
+        if (groundWanted && this.floors.children.length === 0) this.addShownOnly(geometry);
+        const reach = 1.6 * this.size;
+        Object.assign(this.light.shadow.camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * reach, far: 8 * reach });
+        this.light.shadow.camera.updateProjectionMatrix();
+        this.light.shadow.normalBias = 0.004 * this.size;
+    }
+
+    private add(obstacle: Obstacle): void {
+        if (obstacle.kind === "plane") {
+            this.floors.add(this.floor(obstacle.point, obstacle.normal));
+            return;
+        }
+        const shape = new THREE.SphereGeometry(obstacle.inside ? obstacle.radius : 0.995 * obstacle.radius, 48, 32);
+        const mesh = new THREE.Mesh(shape, obstacle.inside ? this.hollow : this.ball);
+        mesh.position.fromArray(obstacle.center);
+        mesh.receiveShadow = mesh.castShadow = !obstacle.inside;
+        this.balls.add(mesh);
+    }
+
+    /** A ground to see the shadow on, below everything; nothing touches it. */
+    private addShownOnly(geometry: Geometry): void {
+        const [low, high] = geometry.bounds;
+        const center = new THREE.Vector3().fromArray(low).add(new THREE.Vector3().fromArray(high)).multiplyScalar(0.5);
+        center.addScaledVector(this.up, -0.85 * this.size);
+        this.floors.add(this.floor(center.toArray() as Vec3, geometry.up));
+    }
+
+    private floor(point: Vec3, normal: Vec3): THREE.Mesh {
+        const cell = 10 ** Math.ceil(Math.log10(this.size / 2));
+        const side = Math.ceil((WIDE * this.size) / cell) * cell;
+        const shape = new THREE.PlaneGeometry(2 * side, 2 * side);
+        const uv = shape.attributes.uv!;
+        for (let k = 0; k < uv.count; k++) uv.setXY(k, (uv.getX(k) - 0.5) * ((2 * side) / cell), (uv.getY(k) - 0.5) * ((2 * side) / cell));
+        const mesh = new THREE.Mesh(shape, this.ground);
+        mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), new THREE.Vector3().fromArray(normal).normalize());
+        mesh.position.fromArray(point);
+        // A hair below, or the surface that rests on it flickers.
+        mesh.position.addScaledVector(new THREE.Vector3().fromArray(normal).normalize(), -0.002 * this.size);
+        mesh.receiveShadow = true;
+        return mesh;
+    }
+
+    /** The light goes with the body, so that its shadow stays sharp. */
+    follow(center: THREE.Vector3): void {
+        this.light.target.position.copy(center);
+        this.light.position.copy(center).addScaledVector(this.up, 3 * this.size);
+        this.light.position.x += 1.2 * this.size;
+        this.light.position.z += 1.6 * this.size;
+    }
+
+    dispose(): void {
+        this.texture.dispose();
+        this.ground.dispose();
+        this.light.dispose();
+    }
+}
