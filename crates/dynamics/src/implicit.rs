@@ -134,12 +134,7 @@ impl<'a> ImplicitStep<'a> {
         let q1: Vec<f64> = (0..n).map(|i| self.q0[i] + (x[i] - self.q0[i]) / reach).collect();
         let discrete = self.parts.potential == PotentialRule::Discrete;
         holding.directions(self.system, discrete, self.q0, &q1, self.held, &mut self.rows);
-        let (motion, kept) = r.split_at_mut(n);
-        self.rows.add_transposed(1.0, &x[n..], motion);
-        holding.values(self.system, &q1, kept);
-        for (i, k) in kept.iter_mut().enumerate() {
-            *k *= reach * holding.mass(i);
-        }
+        holding.complete(self.system, &self.rows, reach, &q1, &x[n..], r);
         self.holding = Some(holding);
     }
 
@@ -201,9 +196,7 @@ impl<'a> ImplicitStep<'a> {
         let lever = self.lever();
         let Some(holding) = &mut self.holding else { return };
         let (x, multipliers) = z.split_at(self.q0.len());
-        // The residual has + Bᵀμ̂ where b has − reach h Jᵀμ.
-        let impulses: Vec<f64> =
-            multipliers.iter().enumerate().map(|(i, m)| -holding.mass(i) * m / lever).collect();
+        let impulses = holding.impulses_of(multipliers, lever);
         let end = (self.parts.potential == PotentialRule::Discrete).then_some(x);
         holding.take(self.system, self.q0, end, &impulses);
     }
@@ -358,8 +351,7 @@ impl Equations for ImplicitStep<'_> {
     }
 
     fn kept(&self, r: &[f64]) -> bool {
-        let Some(holding) = &self.holding else { return true };
-        holding.is_close(r.iter().enumerate().map(|(i, r)| r / (self.parts.reach * holding.mass(i))))
+        self.holding.as_ref().is_none_or(|holding| holding.is_kept(self.parts.reach, r))
     }
 
     fn max_step(&mut self, x: &[f64], d: &[f64]) -> f64 {

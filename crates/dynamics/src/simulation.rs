@@ -69,6 +69,8 @@ pub struct Checkpoint {
     pub ledger: Ledger,
     /// The integrator's memory.
     pub memory: Vec<f64>,
+    /// Forces of the constraints in the last step, N.
+    pub constraint_forces: Vec<f64>,
 }
 
 impl<S: System> Simulation<S> {
@@ -110,10 +112,12 @@ impl<S: System> Simulation<S> {
             return Err(StepError::Refused { reason });
         }
         let mut record = StepRecord::default();
-        self.constraint_forces.clear();
         // Not t += h: a million rounding errors would show in the output times.
         let nominal = (self.index + 1) as f64 * self.step;
         let pace = self.integrator.pace();
+        if pace != Pace::Own || nominal - self.state.t > 1e-9 * self.step {
+            self.constraint_forces.clear();
+        }
         if pace == Pace::Fixed {
             self.whole(self.step, &mut record)?;
             record.advanced = self.step;
@@ -128,6 +132,10 @@ impl<S: System> Simulation<S> {
                 }
             }
             record.advanced = self.state.t - before.0.t;
+        }
+        // Impulses so far; where no step was due, the forces of the last one stay.
+        if record.parts > 0 {
+            self.constraint_forces.iter_mut().for_each(|force| *force /= record.advanced);
         }
         self.index += 1;
         if pace != Pace::Own {
@@ -188,7 +196,7 @@ impl<S: System> Simulation<S> {
         let impulses = self.integrator.holding().map_or(&[][..], |holding| holding.impulses());
         self.constraint_forces.resize(self.constraint_forces.len().max(impulses.len()), 0.0);
         for (force, impulse) in self.constraint_forces.iter_mut().zip(impulses) {
-            *force += impulse / self.step;
+            *force += impulse;
         }
         if let Some(before) = before {
             let fixed = self.integrator.pace() == Pace::Fixed;
@@ -259,6 +267,7 @@ impl<S: System> Simulation<S> {
             index: self.index,
             ledger: self.ledger,
             memory: self.integrator.memory(),
+            constraint_forces: self.constraint_forces.clone(),
         }
     }
 
@@ -266,6 +275,7 @@ impl<S: System> Simulation<S> {
     pub fn restore(&mut self, checkpoint: &Checkpoint) {
         self.step = checkpoint.step;
         self.index = checkpoint.index;
+        self.constraint_forces.clone_from(&checkpoint.constraint_forces);
         self.go_back((checkpoint.state.clone(), checkpoint.ledger, checkpoint.memory.clone()));
     }
 }

@@ -1,6 +1,9 @@
 //! Every integrator in the catalogue, with its defaults and every variant, held to its claims on small
 //! systems. A new integrator is tested because it is registered.
 
+mod common;
+
+use common::{arrive, run};
 use lilyan_dynamics::analysis::{Stability, response, stability};
 use lilyan_dynamics::integrators::{CATALOGUE, Claims, Entry, Pace};
 use lilyan_dynamics::systems::{Oscillator, Particles, Pendulum, Spring};
@@ -50,38 +53,6 @@ fn stiff(stiffness: f64, damping: f64) -> (Particles, State) {
     let v = vec![0.3, 0.2, -0.5, -0.1, 0.6, 0.1, 0.5, -0.4, 0.2, -0.6, -0.2, 0.1];
     let state = State::new(&system, q, v);
     (system, state)
-}
-
-/// n steps; adaptive methods take theirs.
-fn run(system: &dyn System, integrator: &mut dyn Integrator, state: &State, h: f64, n: usize) -> State {
-    let mut state = state.clone();
-    for _ in 0..n {
-        integrator.step(system, &mut state, h).unwrap();
-    }
-    state
-}
-
-/// To the time `end` in steps of h; methods with their own pace get there by a last midpoint step.
-fn arrive(system: &dyn System, integrator: &mut dyn Integrator, state: &State, h: f64, end: f64) -> State {
-    if integrator.pace() == Pace::Fixed {
-        return run(system, integrator, state, h, (end / h).round() as usize);
-    }
-    let mut state = state.clone();
-    while end - state.t > 1e-12 {
-        let mut next = state.clone();
-        let whole = (state.t / h + 1e-9).floor() * h + h;
-        let step = if integrator.pace() == Pace::AtMost { whole - state.t } else { h };
-        integrator.step(system, &mut next, step).unwrap();
-        if next.t > end + 1e-12 {
-            let midpoint = lilyan_dynamics::integrators::find("variational").unwrap();
-            let mut last = midpoint.create(&[("tolerance".into(), Value::Number(1e-13))]).unwrap();
-            let rest = end - state.t;
-            last.step(system, &mut state, rest).unwrap();
-        } else {
-            state = next;
-        }
-    }
-    state
 }
 
 /// P6: Richardson's order on the finest pair of five halvings.

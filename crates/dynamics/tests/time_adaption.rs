@@ -2,17 +2,15 @@
 //! `cargo test -p lilyan-dynamics --test time_adaption -- --nocapture` prints the figures of
 //! docs/time-adaption.md.
 
-use lilyan_dynamics::integrators::{Pace, find};
-use lilyan_dynamics::systems::{Oscillator, Particles, Pendulum, Spring};
+mod common;
+
+use common::{arrive, make};
+use lilyan_dynamics::integrators::Pace;
+use lilyan_dynamics::systems::{Oscillator, Particles, Pendulum, Rods, Spring};
 use lilyan_dynamics::{Curvature, Integrator, Mass, Simulation, State, System, Value};
 use lilyan_solve::{BlockMatrix, BlockPattern};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-fn make(name: &str, options: &[(&str, Value)]) -> Box<dyn Integrator> {
-    let given: Vec<(String, Value)> = options.iter().map(|(k, v)| (k.to_string(), v.clone())).collect();
-    find(name).unwrap().create(&given).unwrap()
-}
 
 fn rule(name: &str, scale: f64, epsilon: f64) -> Vec<(&'static str, Value)> {
     vec![
@@ -81,6 +79,34 @@ fn pendulum() {
             let drift = (last / first - 1.0).abs();
             assert!(if drifts { drift > 0.1 } else { drift < 0.01 }, "{method}, {name}: {drift}");
         }
+    }
+}
+
+/// The same pendulum as a mass on a rod: the rod keeps its length, and the motion is the same.
+#[test]
+fn pendulum_on_a_rod() {
+    let (angle, speed) = (2.5f64, 0.3);
+    let system = Rods::chain(1, 1.0, [angle.sin(), -angle.cos(), 0.0], 9.81);
+    let velocity = vec![0.0, 0.0, 0.0, speed * angle.cos(), speed * angle.sin(), 0.0];
+    let start = State::new(&system, system.places().to_vec(), velocity);
+    let free = Pendulum::new(1.0, 1.0, 9.81);
+    let free_start = State::new(&free, vec![angle, 0.0, 0.0], vec![speed, 0.0, 0.0]);
+    for (method, drifts) in
+        [("adaptive-naive", true), ("adaptive-reversible", false), ("adaptive-symplectic", false)]
+    {
+        let given = rule("poses", 5.0, 0.3);
+        let end = |h: f64| arrive(&system, make(method, &given).as_mut(), &start, h, 2.0);
+        let reference = arrive(&free, make("variational-4", &[]).as_mut(), &free_start, 1e-3, 2.0).q[0];
+        let error = |s: &State| (s.q[3] - reference.sin()).hypot(s.q[4] + reference.cos());
+        let (coarse, fine) = (error(&end(0.01)), error(&end(0.005)));
+        println!("pendulum on a rod, {method}: off by {coarse:.1e} m, {fine:.1e} m at half the step");
+        assert!(fine < 1e-3 && coarse > 3.5 * fine && coarse < 4.5 * fine, "{method}: {coarse} {fine}");
+        assert!((end(0.01).q[3].hypot(end(0.01).q[4]) - 1.0).abs() < 1e-10);
+        let [first, last] = first_and_last(&system, &start, make(method, &given), 0.1);
+        println!("pendulum on a rod: {method} {first:.3} → {last:.3} J");
+        // Above its lowest point.
+        let drift = ((last - first) / (first + 9.81)).abs();
+        assert!(if drifts { drift > 0.1 } else { drift < 0.01 }, "{method}: {first} → {last}");
     }
 }
 

@@ -46,6 +46,9 @@ pub static SCENES: &[BuiltIn] = &[
     scene!("draping-cloth", "a cloth held at two corners falling over a ball"),
     scene!("swinging-cube", "eight particles and eighteen springs held at one corner"),
     scene!("wobbling-jelly", "a jelly on a plate, to be pulled about in the lab"),
+    scene!("skeels-spring", "a mass on a spring, with steps that follow the energy stored in it"),
+    scene!("point-pendulum", "a mass on a rod, with steps as long as equal ways want them"),
+    scene!("three-masses", "three masses and three springs: naive and reversible time adaption"),
     scene!("bench-beam", "the common beam for comparing programs"),
 ];
 

@@ -4,6 +4,7 @@ use super::load;
 use crate::failure::Done;
 use crate::output;
 use lilyan_dynamics::System;
+use lilyan_dynamics::integrators::Pace;
 use lilyan_scene::build::BuiltBody;
 use lilyan_scene::diagnose;
 use lilyan_scene::writers::vtu::Cells;
@@ -200,6 +201,7 @@ fn spectrum(
                     100.0 * shift
                 ),
                 (Some(_), None) => "no longer lets it oscillate".to_string(),
+                _ if built.simulation.integrator.pace() != Pace::Fixed => "chooses its own steps".to_string(),
                 _ => "cannot step it".to_string(),
             }
         ));

@@ -125,8 +125,38 @@ impl Holding {
     }
 
     /// Whether these values are close enough to zero.
-    pub(crate) fn is_close(&self, g: impl Iterator<Item = f64>) -> bool {
+    fn is_close(&self, g: impl Iterator<Item = f64>) -> bool {
         g.zip(&self.close).all(|(g, close)| g.abs() <= *close)
+    }
+
+    /// Completes the residual of a step that is solved for x with q₁ = q₀ + (x − q₀)/reach: Bᵀ times the multipliers
+    /// in the equations of motion, B the `rows` of [`Holding::directions`], and g(q₁) in those that follow.
+    pub(crate) fn complete(
+        &self,
+        system: &dyn System,
+        rows: &SparseRows,
+        reach: f64,
+        q1: &[f64],
+        multipliers: &[f64],
+        r: &mut [f64],
+    ) {
+        let (motion, kept) = r.split_at_mut(q1.len());
+        rows.add_transposed(1.0, multipliers, motion);
+        self.values(system, q1, kept);
+        for (kept, mass) in kept.iter_mut().zip(&self.masses) {
+            *kept *= reach * mass;
+        }
+    }
+
+    /// Whether what [`Holding::complete`] left of the constraints is close enough to zero.
+    pub(crate) fn is_kept(&self, reach: f64, r: &[f64]) -> bool {
+        self.is_close(r.iter().zip(&self.masses).map(|(r, mass)| r / (reach * mass)))
+    }
+
+    /// The impulses, N s, that multipliers stand for in a step whose constraints move x over the time `lever`, s.
+    pub(crate) fn impulses_of(&self, multipliers: &[f64], lever: f64) -> Vec<f64> {
+        // The residual has + Bᵀμ̂ where the impulse on x has − lever Jᵀμ.
+        multipliers.iter().zip(&self.masses).map(|(m, mass)| -mass * m / lever).collect()
     }
 
     /// Takes impulses (N s) of those in force, along J(q₀) or, with the end of the step, discrete gradients.

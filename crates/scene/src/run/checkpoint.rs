@@ -9,7 +9,7 @@ use lilyan_dynamics::{Checkpoint, Ledger, State};
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"LILYANCP";
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 /// Everything a run needs to go on.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +69,7 @@ impl Saved {
             s.ledger.dissipated_physical,
         ]);
         w.0.extend(s.index.to_le_bytes());
-        for v in [&s.state.q, &s.state.v, &s.state.p, &s.memory, &self.counters] {
+        for v in [&s.state.q, &s.state.v, &s.state.p, &s.memory, &s.constraint_forces, &self.counters] {
             w.numbers(v);
         }
         w.numbers(&self.frames);
@@ -114,11 +114,12 @@ impl Saved {
         };
         let index = r.integer()?;
         let (q, v, p) = (r.numbers()?, r.numbers()?, r.numbers()?);
-        let (memory, counters) = (r.numbers()?, r.numbers()?);
+        let (memory, constraint_forces, counters) = (r.numbers()?, r.numbers()?, r.numbers()?);
         let frames = r.numbers()?;
         let (energy, probes) = (r.rows()?, r.rows()?);
         let ledger = Ledger { initial, work_external, dissipated_physical };
-        let simulation = Checkpoint { state: State { t, q, v, p }, step, index, ledger, memory };
+        let state = State { t, q, v, p };
+        let simulation = Checkpoint { state, step, index, ledger, memory, constraint_forces };
         Some(Self { scene, simulation, energy, probes, frames, counters })
     }
 }
@@ -189,6 +190,7 @@ mod tests {
                 index: 15,
                 ledger: Ledger { initial: 1.0, work_external: 2.0, dissipated_physical: 3.0 },
                 memory: vec![7.0],
+                constraint_forces: vec![-8.0],
             },
             energy: vec![vec![1.0, 2.0], vec![3.0, 4.0]],
             probes: vec![vec![]],

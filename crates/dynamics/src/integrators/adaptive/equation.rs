@@ -4,14 +4,16 @@
 //!   M(x − q_k) − ½Δt [p_k − ½Δt(∇W(x) − f) − hλ ∂₁σ] = 0,
 //!   λ = ½vᵀMv + W(x) − E − ½f·(q_{k+1} − q_k),  v = (q_{k+1} − q_k)/Δt,
 //!
-//! with λ = 0 where only reversibility is wanted. E is the energy to be expected at t_k (\[kharevych2010\]
+//! with λ = 0 where only reversibility is wanted. Constraints add their impulses to p_k, and g(q_{k+1}) = 0 to the
+//! equations ([`crate::constraints`]). E is the energy to be expected at t_k (\[kharevych2010\]
 //! 3.25–3.27 and §3.3.5, the recursion for λ summed up). Newton–Krylov, preconditioned by M + ½Δt D + ¼Δt² K:
 //! what σ adds to the Jacobian is of low rank.
 
 use super::rule::{Rule, Span};
+use crate::constraints::Holding;
 use crate::{Curvature, State, System};
-use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::{Equations, dot};
+use lilyan_solve::{BlockMatrix, SparseRows};
 
 pub(super) struct Timed<'a> {
     pub system: &'a dyn System,
@@ -25,7 +27,11 @@ pub(super) struct Timed<'a> {
     /// ∇W(q_k), if the rule wants it.
     pub start: &'a [f64],
     pub held: &'a [bool],
+    pub holding: &'a Holding,
 }
+
+/// Share of the step that x has gone.
+const REACH: f64 = 0.5;
 
 /// All that follows from x.
 pub(super) struct Point {
@@ -86,8 +92,11 @@ impl Timed<'_> {
 }
 
 impl Equations for Timed<'_> {
-    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> bool {
+    fn residual(&mut self, z: &[f64], all: &mut [f64]) -> bool {
+        let n = self.state.q.len();
+        let (x, multipliers) = z.split_at(n);
         let Some(point) = self.at(x, false) else { return false };
+        let r = &mut all[..n];
         let half = 0.5 * point.dt;
         let moved: Vec<f64> = x.iter().zip(&self.state.q).map(|(x, q)| x - q).collect();
         self.system.mass().mul(&moved, r);
@@ -96,10 +105,17 @@ impl Equations for Timed<'_> {
             let force = half * (point.gradient[i] - point.forces[i]) + slope;
             r[i] = if self.held[i] { 0.0 } else { r[i] - half * (self.state.p[i] - force) };
         }
-        r.iter().all(|r| r.is_finite())
+        if self.multipliers() > 0 {
+            let mut rows = SparseRows::new();
+            self.rows(z, &mut rows);
+            let q1: Vec<f64> = x.iter().zip(&self.state.q).map(|(x, q)| 2.0 * x - q).collect();
+            self.holding.complete(self.system, &rows, REACH, &q1, multipliers, all);
+        }
+        all.iter().all(|r| r.is_finite())
     }
 
-    fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
+    fn preconditioner(&mut self, z: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
+        let x = &z[..self.state.q.len()];
         a.clear();
         let half = 0.5 * self.at(x, false).map_or(self.h, |p| p.dt);
         let middle = self.state.t + half;
@@ -115,7 +131,20 @@ impl Equations for Timed<'_> {
     }
 
     fn weight(&self, i: usize) -> f64 {
-        1.0 / self.system.mass().diagonal()[i]
+        let masses = self.system.mass().diagonal();
+        1.0 / if i < masses.len() { masses[i] } else { self.holding.mass(i - masses.len()) }
+    }
+
+    fn multipliers(&self) -> usize {
+        self.holding.count()
+    }
+
+    fn rows(&mut self, _z: &[f64], b: &mut SparseRows) {
+        self.holding.directions(self.system, false, &self.state.q, &[], self.held, b);
+    }
+
+    fn kept(&self, r: &[f64]) -> bool {
+        self.holding.is_kept(REACH, r)
     }
 
     fn max_step(&mut self, x: &[f64], d: &[f64]) -> f64 {

@@ -12,6 +12,7 @@ use equation::Timed;
 use rule::{EPSILON, RULE, Rule, SCALE, Span, TIME};
 
 use super::{Claims, Integrator, MAX_ITERATIONS, Pace, TOLERANCE};
+use crate::constraints::Holding;
 use crate::implicit::{Method, Solver};
 use crate::step::Ends;
 use crate::{Integrating, Options, State, StepError};
@@ -54,6 +55,8 @@ impl Adaptive {
         report: &mut Integrating,
     ) -> Result<(Vec<f64>, equation::Point), StepError> {
         self.ends.prepare(system, state, dt)?;
+        // Taken out while the step is solved, then told its impulses.
+        let mut holding = std::mem::take(&mut self.ends.holding);
         let mut equation = Timed {
             system,
             state,
@@ -63,6 +66,7 @@ impl Adaptive {
             energy,
             start,
             held: &self.ends.mask,
+            holding: &holding,
         };
         let mut still = state.q.clone();
         let mut x: Vec<f64> = (0..still.len()).map(|i| state.q[i] + 0.5 * dt * state.v[i]).collect();
@@ -70,16 +74,26 @@ impl Adaptive {
             x[i] = 0.5 * (state.q[i] + self.ends.q[i]);
             still[i] = x[i];
         }
+        let n = x.len();
+        let all = n + holding.count();
+        x.resize(all, 0.0);
+        still.resize(all, 0.0);
         let mut solved = self.solver.root(&mut equation, system, &mut x, &state.q);
         if solved.is_err() {
             x = still;
             solved = self.solver.root(&mut equation, system, &mut x, &state.q);
         }
+        let multipliers = x.split_off(n);
+        let point = equation.at(&x, true);
+        if let (Ok(_), Some(point), true) = (&solved, &point, all > n) {
+            let impulses = holding.impulses_of(&multipliers, 0.5 * point.dt);
+            holding.take(system, &state.q, None, &impulses);
+        }
+        self.ends.holding = holding;
         let done = solved.map_err(|cause| StepError::Solve { cause, t: state.t, h })?;
         report.newton_iterations += done.iterations;
         report.linear_iterations += done.linear_iterations;
-        let point = equation.at(&x, true).ok_or(StepError::Infeasible { t: state.t, h })?;
-        Ok((x, point))
+        Ok((x, point.ok_or(StepError::Infeasible { t: state.t, h })?))
     }
 }
 
@@ -120,6 +134,7 @@ impl Integrator for Adaptive {
         let mut q1: Vec<f64> = (0..n).map(|i| state.q[i] + 2.0 * (x[i] - state.q[i])).collect();
         let mut p1: Vec<f64> =
             (0..n).map(|i| state.p[i] - dt * (point.gradient[i] - point.forces[i])).collect();
+        self.ends.holding.add_kick(&mut p1);
         if let Some([first, second]) = &point.slopes {
             for i in 0..n {
                 p1[i] -= h * point.lambda * (first[i] + second[i]);
@@ -128,8 +143,14 @@ impl Integrator for Adaptive {
         if !system.energy(state.t + dt, &q1).is_finite() {
             return Err(StepError::Infeasible { t: state.t, h: dt });
         }
-        let added = work(system, state, &self.ends.mask, dt, &q1, &point);
+        let mut added = work(system, state, &self.ends.mask, dt, &q1, &point);
         self.ends.finish(system, state, dt, &mut q1, &mut p1)?;
+        // Where the step began is in q₁ now. Pins that move work against constraints as well.
+        for (i, reaction) in
+            self.ends.holding.reactions().iter().enumerate().filter(|(i, _)| self.ends.mask[*i])
+        {
+            added -= reaction * (state.q[i] - q1[i]) / dt;
+        }
         self.energy = Some(energy + added);
         Ok(report)
     }
@@ -149,6 +170,10 @@ impl Integrator for Adaptive {
 
     fn pace(&self) -> Pace {
         Pace::Own
+    }
+
+    fn holding(&self) -> Option<&Holding> {
+        Some(&self.ends.holding)
     }
 
     fn reset(&mut self) {

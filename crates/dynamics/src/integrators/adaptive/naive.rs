@@ -5,6 +5,7 @@
 use super::super::variational::{self, Variational};
 use super::super::{Claims, Entry, Integrator, Pace, Variant};
 use super::{EPSILON, MAX_ITERATIONS, RULE, Rule, SCALE, Span, TIME, TOLERANCE, checked, total};
+use crate::constraints::Holding;
 use crate::driver::Driven;
 use crate::options::{Kind, OptionSpec, Options, Value};
 use crate::step::Ends;
@@ -92,6 +93,10 @@ impl Integrator for Naive {
 
     fn pace(&self) -> Pace {
         Pace::Own
+    }
+
+    fn holding(&self) -> Option<&Holding> {
+        self.inner.holding()
     }
 
     fn reset(&mut self) {
