@@ -386,7 +386,12 @@ fn a_rod_is_released_in_time() {
         assert!((end.q[3] - free.q[3] - time * free.v[3]).abs() < 1e-9, "{name}");
         let fall = free.q[4] + time * free.v[4] - 0.5 * G * time * time;
         // First-order methods fall wrongly by ½ g h t.
-        let allowed = if claims.order == 1 { 0.5 * G * 0.01 * 0.21 } else { 1e-9 };
+        let allowed = match make().pace() {
+            // Steps that change their length are not exact in free fall.
+            Pace::Own => 1e-3,
+            _ if claims.order == 1 => 0.5 * G * 0.01 * 0.21,
+            _ => 1e-9,
+        };
         assert!((end.q[4] - fall).abs() < allowed, "{name}: {} instead of {fall}", end.q[4]);
     });
 }

@@ -52,6 +52,7 @@ impl Holding {
         self.impulses.clear();
         self.reactions.clear();
         self.kick.clear();
+        self.directions.clear();
         self.active = system.in_force(state.t + h);
         self.discrete = false;
         if self.active.is_empty() {
