@@ -146,7 +146,7 @@ fn what_makes_no_net_is_refused() {
     }
 }
 
-/// Discontinuous tets: pins take all vertices at a place, frames and probes work, and gluing is checked.
+/// Discontinuous tets and triangles: pins take all vertices at a place, frames and probes work, and gluing is checked.
 #[test]
 fn discontinuous_bodies_run() {
     let solid = "body.material={ model = \"stvk\", E = 1e5, nu = 0.3, rho = 1000 }";
@@ -162,6 +162,22 @@ fn discontinuous_bodies_run() {
         let tip = column(&at, "probes.csv", "tip_y");
         assert!(tip[10] < tip[0] - 0.005, "{integrator}: {tip:?}");
     }
+    // A cloth is cut into its triangles.
+    let cut = [CLOTH, "body.element=dg", SHEET, "probe=[{ name = \"tip\", at = [1, 2, 0] }]"];
+    for integrator in ["energy-momentum", "mssi", "dgsi"] {
+        let name = format!("integrator.name={integrator}");
+        let all = [&cut[..], &[&name, "time.step=0.001", "environment.gravity=[0, 0, -10]"]].concat();
+        let (scene, built) = made(SCENE, &all);
+        assert_eq!(built.bodies[0].mesh.vertices.len(), 108);
+        let at = folder(&format!("dg-cloth-{integrator}"));
+        assert_eq!(run_until(&scene, built, &at, false, None).status, Status::Finished);
+        let tip = column(&at, "probes.csv", "tip_z");
+        assert!(tip[tip.len() - 1] < tip[0] - 0.005, "{integrator}: {tip:?}");
+    }
+    let bent = "body.mesh={ cloth = { size = [1, 2], cells = [3, 6], thickness = 0.002, bending = 1e-3 } }";
+    let scene = Scene::from_str_with(SCENE, "scene.toml", &[&cut[..], &[bent]].concat()).unwrap();
+    let refused = lilyan_scene::build::build(&scene).err().unwrap().to_string();
+    assert!(refused.contains("do not resist bending"), "{refused}");
     assert!(scene.bodies[0].gluing.is_some_and(|g| g.consistent && g.penalty == 4.0));
     for (gluing, wanted) in [
         ("body.gluing={ kind = \"interior-penalty\", penalty = 1 }", "2 or more"),

@@ -3,8 +3,8 @@
 
 use crate::damping::{Damping, Kharevych, Rayleigh, Viscous};
 use crate::elements::{
-    Bend, Bending, Constants, Elements, Gluing, GluingKind, Membrane, MembraneModel, Spring, Springs, Tets,
-    Triangle,
+    Bend, Bending, Cells, Constants, Elements, Gluing, GluingKind, Membrane, MembraneModel, Spring, Springs,
+    Tets, Triangle,
 };
 use crate::materials::{Given, Material};
 use crate::mesh::{Split, SplitFace, Surface, TetMesh};
@@ -59,14 +59,15 @@ pub struct BodyInput {
     pub start: Option<Vec<[f64; 3]>>,
     /// What holds the tets of a split mesh together.
     pub glued: Option<Glued>,
+    /// The boundary of the whole, where the mesh is split.
+    pub surface: Option<Surface>,
 }
 
-/// How the tets of a split mesh are held together.
+/// How the tets of a split mesh, or the triangles of a split surface, are held together.
+#[derive(Clone, Debug)]
 pub struct Glued {
-    /// The faces between them.
+    /// The faces, or edges, between them.
     pub faces: Vec<SplitFace>,
-    /// The boundary of the whole.
-    pub surface: Surface,
     /// The energy of gaps.
     pub kind: GluingKind,
     /// Its strength c, see [`Gluing`].
@@ -84,8 +85,9 @@ impl BodyInput {
         given: Given,
         rho: f64,
     ) -> Self {
-        let glued = Glued { faces: split.faces, surface: split.surface, kind, penalty };
-        Self { glued: Some(glued), ..Self::new(name, split.mesh, material, given, rho) }
+        let glued = Some(Glued { faces: split.faces, kind, penalty });
+        let surface = Some(split.surface);
+        Self { glued, surface, ..Self::new(name, split.mesh, material, given, rho) }
     }
 
     /// A homogeneous body at rest.
@@ -100,6 +102,7 @@ impl BodyInput {
             consistent_mass: false,
             start: None,
             glued: None,
+            surface: None,
         }
     }
 }
@@ -119,6 +122,8 @@ pub struct NetInput {
     pub bends: Vec<Bend>,
     /// Triangles of a membrane, in vertex numbers.
     pub membrane: Option<(MembraneModel, Vec<Triangle>)>,
+    /// What holds the triangles of a split surface together.
+    pub glued: Option<Glued>,
     /// The surface that others touch, and its area; vertices in none of its triangles touch only others.
     pub surface: Surface,
     /// Whether the surface has an inside.
@@ -195,10 +200,7 @@ impl ModelBuilder {
         self.densities.push((0..tets.len()).map(rho).collect());
         self.consistent |= body.consistent_mass;
         self.start.extend(body.start.as_ref().unwrap_or(&body.mesh.vertices).iter().flatten());
-        let outside = match &body.glued {
-            Some(glued) => glued.surface.clone(),
-            None => body.mesh.surface(),
-        };
+        let outside = body.surface.clone().unwrap_or_else(|| body.mesh.surface());
         let areas = outside.nodal_areas(&body.mesh.vertices);
         let outside = ContactSurface::new(&outside, &body.mesh.vertices, first);
         self.surfaces.push(Arc::new(outside));
@@ -207,21 +209,15 @@ impl ModelBuilder {
         self.dampings.extend(body.damping.iter().map(|d| (self.bodies.len(), *d)));
         let nodes = first..self.node_masses.len();
         let tets = Arc::new(tets);
-        let gluing = match &body.glued {
-            None => Gluing::none(tets.clone()),
-            Some(glued) => {
-                let mut rest = vec![0.0; 3 * first];
-                rest.extend(body.mesh.vertices.iter().flatten());
-                Gluing::new(tets.clone(), &glued.faces, &rest, glued.kind, glued.penalty)
-            }
-        };
+        let membrane = Arc::new(Membrane::new(MembraneModel::Stvk, Vec::new()));
         self.bodies.push(Body {
             name: body.name,
             nodes: nodes.clone(),
+            gluing: glue(&tets, body.glued.as_ref()),
             tets,
-            gluing: Arc::new(gluing),
             springs: Arc::default(),
-            membrane: Arc::new(Membrane::new(MembraneModel::Stvk, Vec::new())),
+            seams: glue(&membrane, None),
+            membrane,
             bending: Arc::default(),
         });
         Ok(nodes)
@@ -252,13 +248,15 @@ impl ModelBuilder {
         self.densities.push(Vec::new());
         self.dampings.extend(net.damping.iter().map(|d| (self.bodies.len(), *d)));
         let tets = Arc::new(Tets::none(nodes.clone()));
+        let membrane = Arc::new(Membrane::new(model, triangles));
         self.bodies.push(Body {
             name: net.name,
             nodes: nodes.clone(),
-            gluing: Arc::new(Gluing::none(tets.clone())),
+            gluing: glue(&tets, None),
             tets,
             springs: Arc::new(Springs::new(springs)),
-            membrane: Arc::new(Membrane::new(model, triangles)),
+            seams: glue(&membrane, net.glued.as_ref()),
+            membrane,
             bending: Arc::new(Bending::new(bends)),
         });
         nodes
@@ -385,6 +383,7 @@ impl ModelBuilder {
             add_elastic(&body.membrane, &mut potentials);
             add_elastic(&body.bending, &mut potentials);
             add_elastic(&body.gluing, &mut potentials);
+            add_elastic(&body.seams, &mut potentials);
         }
         if let Some(acceleration) = self.gravity {
             potentials.push(Box::new(Gravity { acceleration, masses: node_masses.to_vec() }));
@@ -423,6 +422,13 @@ impl ModelBuilder {
             start: self.start,
         })
     }
+}
+
+fn glue<C: Cells>(cells: &Arc<C>, glued: Option<&Glued>) -> Arc<Gluing<C>> {
+    Arc::new(match glued {
+        None => Gluing::none(cells.clone()),
+        Some(glued) => Gluing::new(cells.clone(), &glued.faces, glued.kind, glued.penalty),
+    })
 }
 
 fn add_elastic<E: Elements + 'static>(elements: &Arc<E>, out: &mut Vec<Box<dyn Potential>>) {

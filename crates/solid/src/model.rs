@@ -45,7 +45,9 @@ pub struct Body {
     /// What resists bending.
     pub bending: Arc<Bending>,
     /// What holds discontinuous tets together.
-    pub gluing: Arc<Gluing>,
+    pub gluing: Arc<Gluing<Tets>>,
+    /// What holds discontinuous triangles together.
+    pub seams: Arc<Gluing<Membrane>>,
 }
 
 /// Everything that moves, and everything that acts on it.
@@ -97,7 +99,7 @@ impl Model {
     /// Puts it together.
     pub fn new(parts: ModelParts) -> Self {
         let nodes = parts.node_masses.len();
-        let glued = parts.bodies.iter().any(|b| !b.gluing.is_empty());
+        let glued = parts.bodies.iter().any(|b| !(b.gluing.is_empty() && b.seams.is_empty()));
         // A consistent mass is made for the whole pattern.
         let apart = glued && parts.consistent.is_none();
         let of_elements = apart.then(|| Arc::new(pattern(nodes, &parts.bodies, false)));
@@ -217,8 +219,8 @@ fn pattern(nodes: usize, bodies: &[Body], joined: bool) -> BlockPattern {
     let triangles = bodies.iter().flat_map(|b| b.membrane.list()).map(|t| t.nodes.as_slice());
     let bends = bodies.iter().flat_map(|b| b.bending.list()).map(|b| b.nodes.as_slice());
     let tets = tets.iter().map(|c| c.as_slice());
-    let glued = bodies.iter().filter(|_| joined).flat_map(|b| b.gluing.cliques());
-    let glued: Vec<[u32; 8]> = glued.collect();
+    let glued = bodies.iter().filter(|_| joined);
+    let glued: Vec<Vec<u32>> = glued.flat_map(|b| b.gluing.cliques().chain(b.seams.cliques())).collect();
     let glued = glued.iter().map(|c| c.as_slice());
     BlockPattern::from_cliques(nodes, tets.chain(springs).chain(triangles).chain(bends).chain(glued))
 }

@@ -1,37 +1,144 @@
-//! Discontinuous tets: derivatives, consistency, convergence to the continuous solution, and integrators on them.
+//! Discontinuous tets and triangles: derivatives, consistency, convergence to the continuous solution, and integrators on them.
 
 mod common;
 
 use common::{E, NU, RHO, Random, integrator};
 use lilyan_dynamics::{Simulation, State, System};
-use lilyan_solid::elements::{Elements, GluingKind};
+use lilyan_solid::elements::{Elements, GluingKind, MembraneModel, Triangle};
 use lilyan_solid::materials::{Given, find};
-use lilyan_solid::mesh::TetMesh;
+use lilyan_solid::mesh::{TetMesh, TriMesh};
 use lilyan_solid::meshing::box_mesh;
-use lilyan_solid::{BodyInput, Model, ModelBuilder, Pin};
+use lilyan_solid::nets::Sheet;
+use lilyan_solid::{BodyInput, Glued, Model, ModelBuilder, NetInput, Pin};
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
 use std::collections::BTreeMap;
 
 const KINDS: [GluingKind; 2] = [GluingKind::BabuskaZlamal, GluingKind::InteriorPenalty];
 
-fn body(mesh: &TetMesh, kind: GluingKind, penalty: f64, material: &str) -> BodyInput {
-    let given = Given::from_young(E, NU).unwrap();
-    BodyInput::split("body", mesh.split(), kind, penalty, find(material).unwrap(), given, RHO)
+/// What is split: a solid into tets, or a sheet into triangles.
+enum Whole {
+    Solid(TetMesh),
+    Sheet(TriMesh),
 }
 
-fn model(body: BodyInput) -> Model {
-    let mut builder = ModelBuilder::default();
-    builder.body(body).unwrap();
-    builder.build()
+fn block(size: [f64; 3], cells: [usize; 3]) -> Whole {
+    Whole::Solid(box_mesh(size, cells).unwrap())
 }
 
-/// Positions of the vertices of a split mesh, moved by a smooth field and by noise.
-fn shaken(mesh: &TetMesh, noise: f64, random: &mut Random) -> Vec<f64> {
+fn sheet(size: [f64; 2], cells: [usize; 2]) -> Whole {
+    let sheet = Sheet { cells };
+    Whole::Sheet(TriMesh { vertices: sheet.vertices(size), triangles: sheet.triangles() })
+}
+
+/// A cube and a square.
+fn both() -> [Whole; 2] {
+    [block([1.0; 3], [1; 3]), sheet([1.0; 2], [2; 2])]
+}
+
+fn net(mesh: &TriMesh, model: &str) -> NetInput {
+    let (given, thickness) = (Given::from_young(E, NU).unwrap(), 0.01);
+    let corner = |v: u32| mesh.vertices[v as usize];
+    let triangle = |t: &[u32; 3]| Triangle::new(*t, t.map(corner), thickness, &given);
+    let triangles: Vec<Triangle> = mesh.triangles.iter().map(triangle).collect();
+    let mut masses = vec![0.0; mesh.vertices.len()];
+    for t in &triangles {
+        t.nodes.iter().for_each(|n| masses[*n as usize] += RHO * t.volume() / 3.0);
+    }
+    let membrane = Some((MembraneModel::find(model).unwrap(), triangles));
+    NetInput { vertices: mesh.vertices.clone(), masses, membrane, ..NetInput::default() }
+}
+
+impl Whole {
+    /// Adds it to a model, split if there is a gluing, and returns its vertices.
+    fn add(
+        &self,
+        builder: &mut ModelBuilder,
+        gluing: Option<(GluingKind, f64)>,
+        material: &str,
+    ) -> Vec<[f64; 3]> {
+        let given = Given::from_young(E, NU).unwrap();
+        match (self, gluing) {
+            (Self::Solid(mesh), None) => {
+                builder.body(common::body(mesh.clone(), material)).unwrap();
+                mesh.vertices.clone()
+            }
+            (Self::Solid(mesh), Some((kind, penalty))) => {
+                let (split, found) = (mesh.split(), find(material).unwrap());
+                let vertices = split.mesh.vertices.clone();
+                builder.body(BodyInput::split("body", split, kind, penalty, found, given, RHO)).unwrap();
+                vertices
+            }
+            (Self::Sheet(mesh), None) => {
+                builder.net(net(mesh, material));
+                mesh.vertices.clone()
+            }
+            (Self::Sheet(mesh), Some((kind, penalty))) => {
+                let (split, faces) = mesh.split();
+                let glued = Some(Glued { faces, kind, penalty });
+                builder.net(NetInput { glued, ..net(&split, material) });
+                split.vertices
+            }
+        }
+    }
+
+    /// Split, and its vertices.
+    fn model(&self, kind: GluingKind, penalty: f64, material: &str) -> (Model, Vec<[f64; 3]>) {
+        let mut builder = ModelBuilder::default();
+        let vertices = self.add(&mut builder, Some((kind, penalty)), material);
+        (builder.build(), vertices)
+    }
+
+    /// Whether each vertex of the split mesh lies on the boundary of the whole.
+    fn outside(&self) -> Vec<bool> {
+        match self {
+            Self::Solid(mesh) => {
+                let split = mesh.split();
+                let mut outside = vec![false; split.mesh.vertices.len()];
+                split.surface.vertices.iter().for_each(|v| outside[*v as usize] = true);
+                outside
+            }
+            // Inside, both edges at a corner are shared.
+            Self::Sheet(mesh) => {
+                let (split, faces) = mesh.split();
+                let mut shared = vec![0; split.vertices.len()];
+                for face in &faces {
+                    for side in 0..2 {
+                        let corners = &face.corners[side][..2];
+                        corners.iter().for_each(|k| shared[3 * face.cells[side] as usize + *k as usize] += 1);
+                    }
+                }
+                shared.iter().map(|n| *n < 2).collect()
+            }
+        }
+    }
+}
+
+fn gluing(model: &Model) -> &dyn Elements {
+    let body = &model.bodies()[0];
+    if body.gluing.is_empty() { &*body.seams } else { &*body.gluing }
+}
+
+/// Positions of vertices, moved by a smooth field and by noise.
+fn shaken(vertices: &[[f64; 3]], noise: f64, random: &mut Random) -> Vec<f64> {
     let place =
         |x: &[f64; 3]| [1.1 * x[0] + 0.1 * x[1] * x[2], 0.95 * x[1] - 0.1 * x[0], x[2] + 0.2 * x[0] * x[0]];
-    let all = mesh.split().mesh.vertices;
-    all.iter().flat_map(place).map(|x| x + noise * random.number()).collect()
+    vertices.iter().flat_map(place).map(|x| x + noise * random.number()).collect()
+}
+
+#[test]
+fn a_split_sheet_is_the_same_sheet() {
+    let Whole::Sheet(mesh) = sheet([2.0, 1.0], [3, 2]) else { unreachable!() };
+    let (split, faces) = mesh.split();
+    assert_eq!((split.vertices.len(), split.triangles.len()), (36, 12));
+    // 36 sides, 10 of them on the boundary.
+    assert_eq!(faces.len(), 13);
+    for face in &faces {
+        for k in 0..2 {
+            let at = |s: usize| split.vertices[3 * face.cells[s] as usize + face.corners[s][k] as usize];
+            assert_eq!(at(0), at(1));
+        }
+    }
 }
 
 #[test]
@@ -47,7 +154,7 @@ fn a_split_mesh_is_the_same_body() {
     assert_eq!(2 * split.faces.len() + whole.triangles.len(), 4 * mesh.tets.len());
     for face in &split.faces {
         for k in 0..3 {
-            let at = |s: usize| split.mesh.vertices[4 * face.tets[s] as usize + face.corners[s][k] as usize];
+            let at = |s: usize| split.mesh.vertices[4 * face.cells[s] as usize + face.corners[s][k] as usize];
             assert_eq!(at(0), at(1));
         }
     }
@@ -55,11 +162,10 @@ fn a_split_mesh_is_the_same_body() {
 
 #[test]
 fn forces_and_stiffness_are_derivatives_of_the_energy() {
-    let mesh = box_mesh([1.0, 1.0, 1.0], [1, 1, 1]).unwrap();
-    for kind in KINDS {
-        let model = model(body(&mesh, kind, 4.0, "neo-hookean-log"));
-        let gluing = &model.bodies()[0].gluing;
-        let q = shaken(&mesh, 0.02, &mut Random(7));
+    for (whole, kind) in both().iter().flat_map(|w| KINDS.map(|k| (w, k))) {
+        let (model, vertices) = whole.model(kind, 4.0, "neo-hookean-log");
+        let gluing = gluing(&model);
+        let q = shaken(&vertices, 0.02, &mut Random(7));
         let gradient = |q: &[f64]| {
             let mut g = vec![0.0; q.len()];
             gluing.add_gradient(q, &mut g);
@@ -95,11 +201,10 @@ fn forces_and_stiffness_are_derivatives_of_the_energy() {
 
 #[test]
 fn discrete_gradients_keep_energy_and_momenta() {
-    let mesh = box_mesh([1.0, 1.0, 1.0], [1, 1, 1]).unwrap();
-    for kind in KINDS {
-        let model = model(body(&mesh, kind, 4.0, "neo-hookean"));
-        let gluing = &model.bodies()[0].gluing;
-        let (q0, q1) = (shaken(&mesh, 0.02, &mut Random(1)), shaken(&mesh, 0.03, &mut Random(2)));
+    for (whole, kind) in both().iter().flat_map(|w| KINDS.map(|k| (w, k))) {
+        let (model, vertices) = whole.model(kind, 4.0, "neo-hookean");
+        let gluing = gluing(&model);
+        let (q0, q1) = (shaken(&vertices, 0.02, &mut Random(1)), shaken(&vertices, 0.03, &mut Random(2)));
         let mut g = vec![0.0; q0.len()];
         assert!(gluing.add_discrete_gradient(&q0, &q1, &mut g));
         let work: f64 = g.iter().zip(q0.iter().zip(&q1)).map(|(g, (a, b))| g * (b - a)).sum();
@@ -123,20 +228,25 @@ fn discrete_gradients_keep_energy_and_momenta() {
 /// plain penalty is not.
 #[test]
 fn interior_penalty_passes_the_patch_test() {
-    let mesh = box_mesh([1.0, 1.0, 1.0], [2, 2, 2]).unwrap();
-    for material in ["linear", "stvk", "neo-hookean"] {
+    let (solid, sheet) = (block([1.0; 3], [2; 3]), sheet([1.0; 2], [3; 2]));
+    let cases = [
+        (&solid, "linear"),
+        (&solid, "stvk"),
+        (&solid, "neo-hookean"),
+        (&sheet, "stvk"),
+        (&sheet, "neo-hookean"),
+    ];
+    for (whole, material) in cases {
         for kind in KINDS {
-            let model = model(body(&mesh, kind, 4.0, material));
-            let split = mesh.split();
-            let q: Vec<f64> = (split.mesh.vertices.iter())
+            let (model, vertices) = whole.model(kind, 4.0, material);
+            let q: Vec<f64> = (vertices.iter())
                 .flat_map(|x| [1.1 * x[0] + 0.05 * x[1], 0.97 * x[1], x[2] - 0.1 * x[0]])
                 .collect();
             let mut g = vec![0.0; q.len()];
             model.gradient(0.0, &q, &mut g);
             let largest = g.iter().fold(0.0f64, |m, x| m.max(x.abs()));
             // Corners that touch no face of the boundary are free of force.
-            let mut outside = vec![false; split.mesh.vertices.len()];
-            split.surface.vertices.iter().for_each(|v| outside[*v as usize] = true);
+            let outside = whole.outside();
             let inner = (0..outside.len()).filter(|v| !outside[*v]);
             let worst = inner.flat_map(|v| 3 * v..3 * v + 3).map(|i| g[i].abs()).fold(0.0, f64::max);
             match kind {
@@ -148,7 +258,7 @@ fn interior_penalty_passes_the_patch_test() {
 }
 
 /// Lets a clamped beam sink under gravity until it rests; how far the middle of its free end moves.
-fn sunk(mut builder: ModelBuilder, vertices: &[[f64; 3]]) -> f64 {
+fn sunk(mut builder: ModelBuilder, vertices: &[[f64; 3]], middle: [f64; 3]) -> f64 {
     let clamped = (0..vertices.len()).filter(|&v| vertices[v][0] == 0.0).map(|v| v as u32);
     builder.pin(Pin { nodes: clamped.collect(), axes: [true; 3], motion: None, until: f64::INFINITY });
     builder.gravity([0.0, -2.0, 0.0]);
@@ -161,7 +271,7 @@ fn sunk(mut builder: ModelBuilder, vertices: &[[f64; 3]]) -> f64 {
         simulation.advance().unwrap();
     }
     let free: Vec<f64> = (0..vertices.len())
-        .filter(|&v| vertices[v] == [2.0, 0.25, 0.25])
+        .filter(|&v| vertices[v] == middle)
         .map(|v| simulation.state.q[3 * v + 1] - vertices[v][1])
         .collect();
     free.iter().sum::<f64>() / free.len() as f64
@@ -170,37 +280,46 @@ fn sunk(mut builder: ModelBuilder, vertices: &[[f64; 3]]) -> f64 {
 /// The gaps close as the penalty grows, and the solution becomes the continuous one.
 #[test]
 fn grows_into_the_continuous_solution() {
-    let mesh = box_mesh([2.0, 0.5, 0.5], [4, 2, 2]).unwrap();
-    let mut builder = ModelBuilder::default();
-    builder.body(common::body(mesh.clone(), "stvk")).unwrap();
-    let continuous = sunk(builder, &mesh.vertices);
-    let split = |kind: GluingKind, penalty: f64| {
+    for whole in [block([2.0, 0.5, 0.5], [4, 2, 2]), sheet([2.0, 0.5], [4, 2])] {
+        let height = if matches!(whole, Whole::Sheet(_)) { 0.0 } else { 0.25 };
+        grows_continuous(&whole, [2.0, 0.25, height]);
+    }
+}
+
+fn grows_continuous(whole: &Whole, middle: [f64; 3]) {
+    let sinks = |gluing: Option<(GluingKind, f64)>| {
         let mut builder = ModelBuilder::default();
-        builder.body(body(&mesh, kind, penalty, "stvk")).unwrap();
-        sunk(builder, &mesh.split().mesh.vertices) / continuous - 1.0
+        let vertices = whole.add(&mut builder, gluing, "stvk");
+        sunk(builder, &vertices, middle)
     };
+    let continuous = sinks(None);
     for kind in KINDS {
-        let errors = [10.0, 100.0, 1000.0].map(|penalty| split(kind, penalty));
+        let errors = [10.0, 100.0, 1000.0].map(|penalty| sinks(Some((kind, penalty))) / continuous - 1.0);
         println!("{kind:?}: sinks {:.4} m; relative difference {errors:?}", continuous);
         assert!(errors.iter().all(|e| *e > 0.0), "gaps make it softer");
         assert!(errors[1] < 0.2 * errors[0] && errors[2] < 0.2 * errors[1] && errors[2] < 0.02);
     }
 }
 
-/// In free flight both momenta stay, energy as well under `energy-momentum`; `dgsi` steps it with blocks of single tets.
+/// In free flight both momenta stay, energy as well under `energy-momentum`; `dgsi` steps it with blocks of single cells.
 #[test]
 fn integrators_move_discontinuous_bodies() {
-    let mesh = box_mesh([2.0, 0.5, 0.5], [4, 1, 1]).unwrap();
+    for whole in [block([2.0, 0.5, 0.5], [4, 1, 1]), sheet([2.0, 0.5], [4, 1])] {
+        integrators_move(&whole);
+    }
+}
+
+fn integrators_move(whole: &Whole) {
     for kind in KINDS {
         let mut ends = BTreeMap::new();
         for (name, step, steps) in [
             ("verlet", 2e-4, 2500),
             ("energy-momentum", 5e-3, 100),
             ("semi-implicit", 5e-4, 1000),
+            ("mssi", 5e-4, 1000),
             ("dgsi", 5e-4, 1000),
         ] {
-            let model = model(body(&mesh, kind, 4.0, "neo-hookean"));
-            let x = mesh.split().mesh.vertices;
+            let (model, x) = whole.model(kind, 4.0, "neo-hookean");
             let q: Vec<f64> = x.iter().flat_map(|x| [1.1 * x[0], x[1], x[2]]).collect();
             let v: Vec<f64> = x.iter().flat_map(|x| [-2.0 * x[1], 2.0 * x[0], 0.3]).collect();
             let start = State::new(&model, q, v);
@@ -216,7 +335,8 @@ fn integrators_move_discontinuous_bodies() {
             }
             ends.insert(name, simulation.state.q);
         }
-        let moved = common::max_difference(&ends["verlet"], &mesh.split().mesh.vertices.concat());
+        let rest = whole.model(kind, 4.0, "neo-hookean").1.concat();
+        let moved = common::max_difference(&ends["verlet"], &rest);
         for (name, q) in &ends {
             let error = common::max_difference(q, &ends["verlet"]) / moved;
             println!("{kind:?} {name}: {error:.1e}");
@@ -228,11 +348,10 @@ fn integrators_move_discontinuous_bodies() {
 /// Projected stiffness has a Cholesky factor with any mass.
 #[test]
 fn projected_stiffness_is_positive() {
-    let mesh = box_mesh([1.0, 1.0, 1.0], [1, 1, 1]).unwrap();
-    for kind in KINDS {
-        let model = model(body(&mesh, kind, 4.0, "stvk"));
+    for (whole, kind) in both().iter().flat_map(|w| KINDS.map(|k| (w, k))) {
+        let (model, vertices) = whole.model(kind, 4.0, "stvk");
         let mut random = Random(5);
-        let q: Vec<f64> = shaken(&mesh, 0.1, &mut random).iter().map(|x| 0.6 * x).collect();
+        let q: Vec<f64> = shaken(&vertices, 0.1, &mut random).iter().map(|x| 0.6 * x).collect();
         let mut h = BlockMatrix::zeros(model.pattern().clone());
         model.hessian(0.0, &q, Curvature::Projected, &mut h);
         for _ in 0..50 {

@@ -45,7 +45,7 @@ pub struct BuiltBody {
 impl BuiltBody {
     /// Whether it is made of springs or a membrane.
     pub fn is_net(&self) -> bool {
-        matches!(self.element, Element::Springs | Element::Membrane)
+        self.mesh.tets.is_empty() || self.element == Element::Springs
     }
 
     /// Whether a global node is its own.
@@ -117,10 +117,9 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
     let mut velocity = Vec::new();
     for spec in &scene.bodies {
         let form = shape::form(scene, spec, &mut notes)?;
-        let (body, v) = match spec.element {
-            Element::Springs | Element::Membrane => add_net(spec, form, &mut builder)?,
-            Element::Tets | Element::Dg => add_solid(spec, form, &mut builder)?,
-        };
+        let net = form.mesh.tets.is_empty() || spec.element == Element::Springs;
+        let (body, v) =
+            if net { add_net(spec, form, &mut builder)? } else { add_solid(spec, form, &mut builder)? };
         velocity.extend(v);
         bodies.push(body);
     }
@@ -155,7 +154,8 @@ fn add_solid(
     form: shape::Form,
     builder: &mut ModelBuilder,
 ) -> Result<(BuiltBody, Vec<f64>), SceneError> {
-    let shape::Form { mesh, surface, faces, .. } = form;
+    let glued = glued(spec, &form);
+    let shape::Form { mesh, surface, .. } = form;
     let material = material::material(spec, &mesh, &surface)?;
     let (start, v) = initial::state(spec, &mesh, None)?;
     let mut input =
@@ -170,12 +170,8 @@ fn add_solid(
     input.damping = spec.damping.iter().map(damping).collect();
     input.consistent_mass = spec.mass == Mass::Consistent;
     input.start = Some(start);
-    input.glued = spec.gluing.map(|gluing| Glued {
-        faces,
-        surface: surface.clone(),
-        kind: if gluing.consistent { GluingKind::InteriorPenalty } else { GluingKind::BabuskaZlamal },
-        penalty: gluing.penalty,
-    });
+    input.surface = glued.as_ref().map(|_| surface.clone());
+    input.glued = glued;
     let mesh = input.mesh.clone();
     let nodes = builder.body(input).map_err(|e| spec.material.mark.error(e))?;
     let body = BuiltBody {
@@ -192,6 +188,15 @@ fn add_solid(
     Ok((body, v))
 }
 
+/// What holds the cells of a split body together.
+fn glued(spec: &BodySpec, form: &shape::Form) -> Option<Glued> {
+    spec.gluing.map(|gluing| Glued {
+        faces: form.faces.clone(),
+        kind: if gluing.consistent { GluingKind::InteriorPenalty } else { GluingKind::BabuskaZlamal },
+        penalty: gluing.penalty,
+    })
+}
+
 /// Adds a body of springs or triangles; returns it and its velocities.
 fn add_net(
     spec: &BodySpec,
@@ -202,6 +207,7 @@ fn add_net(
     let (start, v) = initial::state(spec, &form.mesh, Some(&input.masses))?;
     input.damping = spec.damping.iter().map(damping).collect();
     input.start = Some(start);
+    input.glued = glued(spec, &form);
     let nodes = builder.net(input);
     let body = BuiltBody {
         name: spec.name.clone(),

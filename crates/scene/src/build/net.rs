@@ -50,7 +50,7 @@ pub(super) fn net(spec: &BodySpec, form: &Form) -> Result<Net, SceneError> {
         closed: form.closed,
         ..NetInput::default()
     };
-    if spec.element == Element::Membrane {
+    if spec.element != Element::Springs {
         let given = match (young, poisson, lambda, mu) {
             (Some(E), Some(nu), ..) => Given::from_young(E, nu),
             (_, _, Some(lambda), Some(mu)) => Given::from_lame(lambda, mu),
@@ -60,6 +60,13 @@ pub(super) fn net(spec: &BodySpec, form: &Form) -> Result<Net, SceneError> {
         membrane(spec, form, &given, &mut input)?;
         let young = Some(given.E);
         add_masses(spec, form, density, &mut input)?;
+        if let (Element::Dg, Shape::Cloth { bending, .. }) = (spec.element, &spec.mesh.shape)
+            && *bending > 0.0
+        {
+            return Err(spec.mesh.mark.error(
+                "discontinuous triangles do not resist bending; leave it out, or use element = \"membrane\"",
+            ));
+        }
         bend(spec, form, &mut input);
         return Ok(Net { input, young, lambda: None, density });
     }

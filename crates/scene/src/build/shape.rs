@@ -14,16 +14,22 @@ pub(super) struct Form {
     pub surface: Surface,
     /// Whether the surface has an inside.
     pub closed: bool,
-    /// Faces between the tets of a split mesh.
+    /// Faces between the tets of a split mesh, edges between the triangles of a split surface.
     pub faces: Vec<SplitFace>,
 }
 
 /// The rest shape of a body.
 pub(super) fn form(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<Form, SceneError> {
     let open = |vertices: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>| {
-        let mut form = surface(TriMesh { vertices, triangles });
+        let mut form = surface(TriMesh { vertices, triangles }, spec.element == Element::Dg);
         place(spec, &mut form.mesh.vertices);
         form
+    };
+    let thin = |thickness: &Option<f64>| match spec.element {
+        Element::Springs | Element::Membrane => true,
+        // A surface with a thickness stays one.
+        Element::Dg => thickness.is_some(),
+        Element::Tets => false,
     };
     match &spec.mesh.shape {
         Shape::Rope { points, segments, .. } => Ok(open(along(points, *segments as usize), Vec::new())),
@@ -32,22 +38,19 @@ pub(super) fn form(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> R
             let sheet = nets::Sheet { cells: cells.map(|c| c as usize) };
             Ok(open(sheet.vertices(*size), sheet.triangles()))
         }
-        Shape::File { path, .. } if matches!(spec.element, Element::Springs | Element::Membrane) => {
-            match load(scene, spec, path, notes)? {
-                Loaded::Surface(mesh, _) => Ok(open(mesh.vertices, mesh.triangles)),
-                Loaded::Tets(mesh, _) if spec.element == Element::Springs => Ok(solid(spec, mesh, notes)),
-                Loaded::Tets(..) => Err(spec
-                    .mesh
-                    .mark
-                    .error("a membrane needs a surface (.obj, .stl, .ply); this file has tets")),
+        Shape::File { path, thickness, .. } if thin(thickness) => match load(scene, spec, path, notes)? {
+            Loaded::Surface(mesh, _) => Ok(open(mesh.vertices, mesh.triangles)),
+            Loaded::Tets(mesh, _) if spec.element != Element::Membrane => Ok(solid(spec, mesh, notes)),
+            Loaded::Tets(..) => {
+                Err(spec.mesh.mark.error("a membrane needs a surface (.obj, .stl, .ply); this file has tets"))
             }
-        }
+        },
         _ => Ok(solid(spec, mesh(scene, spec, notes)?, notes)),
     }
 }
 
 /// A surface by itself, or with no triangles single points.
-fn surface(mesh: TriMesh) -> Form {
+fn surface(mesh: TriMesh, split: bool) -> Form {
     let mut used = mesh.triangles.concat();
     used.sort_unstable();
     used.dedup();
@@ -58,11 +61,15 @@ fn surface(mesh: TriMesh) -> Form {
     let closed = !edges.is_empty()
         && edges.windows(2).all(|e| e[0] != e[1])
         && edges.iter().all(|[a, b]| edges.binary_search(&[*b, *a]).is_ok());
+    let (mesh, faces) = if split { mesh.split() } else { (mesh, Vec::new()) };
+    if split {
+        used = (0..mesh.vertices.len() as u32).collect();
+    }
     Form {
         mesh: TetMesh::new(mesh.vertices, Vec::new()),
         surface: Surface { triangles: mesh.triangles, tets: Vec::new(), vertices: used },
         closed,
-        faces: Vec::new(),
+        faces,
     }
 }
 

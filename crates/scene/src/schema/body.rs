@@ -2,7 +2,7 @@
 
 use super::defaults;
 use super::material::MaterialSpec;
-use super::mesh::{Element, GluingSpec, MeshSpec, Rotation};
+use super::mesh::{Element, GluingSpec, MeshSpec, Rotation, Shape};
 use super::quantity::{Mark, Quantity, SPACE};
 use super::snapshot::Snapshot;
 use crate::document::{Item, Reader, SceneError, Value};
@@ -131,7 +131,8 @@ impl BodySpec {
         let material = MaterialSpec::read_of(&mut reader, element != Element::Springs)?;
         let mass = reader.optional("mass").map_or(Ok(Mass::Lumped), |item| {
             let mass = item.choice(&[("lumped", Mass::Lumped), ("consistent", Mass::Consistent)])?;
-            if mass == Mass::Consistent && matches!(element, Element::Springs | Element::Membrane) {
+            let thin = matches!(mesh.shape, Shape::Cloth { .. } | Shape::File { thickness: Some(_), .. });
+            if mass == Mass::Consistent && (thin || matches!(element, Element::Springs | Element::Membrane)) {
                 return Err(item.error("springs and membranes have lumped mass; leave this out"));
             }
             Ok(mass)

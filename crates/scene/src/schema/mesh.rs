@@ -133,7 +133,7 @@ impl Shape {
         use Element::{Dg, Membrane, Springs, Tets};
         match self {
             Self::Rope { .. } | Self::Points { .. } => &[Springs],
-            Self::Cloth { .. } => &[Springs, Membrane],
+            Self::Cloth { .. } => &[Springs, Membrane, Dg],
             Self::File { .. } => &[Tets, Springs, Membrane, Dg],
             _ => &[Tets, Springs, Dg],
         }
@@ -149,11 +149,11 @@ pub enum Element {
     Springs,
     /// Linear triangles that resist stretch.
     Membrane,
-    /// Discontinuous linear tets.
+    /// Discontinuous linear tets; triangles where the shape is a surface.
     Dg,
 }
 
-/// How discontinuous tets are held together.
+/// How discontinuous tets or triangles are held together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GluingSpec {
     /// With the mean traction (interior penalty), or without (Babuška–Zlámal).
@@ -201,7 +201,10 @@ impl Element {
             Self::Membrane,
             "linear triangles in plane stress: cloth, balloons; stvk, neo-hookean, neo-hookean-log",
         ),
-        (Self::Dg, "linear tets each by itself, glued at faces: interior-penalty or babuska-zlamal"),
+        (
+            Self::Dg,
+            "linear tets, or triangles of a membrane, each by itself and glued: interior-penalty or babuska-zlamal",
+        ),
     ];
 
     /// Name in scene files.

@@ -20,7 +20,7 @@ pub(crate) type M32 = [[f64; 2]; 3];
 /// 2×2 matrix as rows.
 pub(crate) type M22 = [[f64; 2]; 2];
 /// ∂P/∂F in the row-major order of [`M32`].
-type M66 = [[f64; 6]; 6];
+pub(super) type M66 = [[f64; 6]; 6];
 
 /// Which ψ; see the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,10 +107,15 @@ impl Triangle {
         }
     }
 
+    /// ∇N of the corners, 1/m.
+    pub(super) fn slopes(&self) -> [[f64; 2]; 3] {
+        let m = &self.inverse;
+        [[-m[0][0] - m[1][0], -m[0][1] - m[1][1]], m[0], m[1]]
+    }
+
     /// Adds volume·∇Nᵀ H ∇N, H being the matrix of the linear map from dF to dP.
     pub(crate) fn add_tangent(&self, tangent: &M66, h: &mut BlockMatrix) {
-        let m = &self.inverse;
-        let slopes = [[-m[0][0] - m[1][0], -m[0][1] - m[1][1]], m[0], m[1]];
+        let slopes = self.slopes();
         for n in 0..3 {
             for p in 0..=n {
                 let block = std::array::from_fn(|x| {
@@ -302,6 +307,10 @@ impl Membrane {
     }
 
     /// ∂P/∂F.
+    pub(super) fn exact_tangent(&self, triangle: &Triangle, F: &M32) -> M66 {
+        self.tangent(triangle, F, false)
+    }
+
     fn tangent(&self, triangle: &Triangle, F: &M32, projected: bool) -> M66 {
         let C = transpose_mul(F, F);
         let t = terms(self.model, triangle.mu, triangle.lambda, &strain(&C));

@@ -3,6 +3,7 @@
 
 mod assembly;
 mod bending;
+mod cells;
 mod gluing;
 pub mod kernel;
 mod material_stiffness;
@@ -14,6 +15,7 @@ mod tets;
 mod turned;
 
 pub use bending::{Bend, Bending};
+pub use cells::Cells;
 pub use gluing::{Gluing, GluingKind};
 pub use kernel::{Block, Constants};
 pub use membrane::{Membrane, MembraneModel, Triangle};
