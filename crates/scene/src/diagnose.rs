@@ -3,8 +3,13 @@
 use crate::build::Built;
 use crate::schema::Scene;
 use lilyan_dynamics::analysis::{Response, Stability, response, stability};
+use lilyan_dynamics::constraints::jacobian;
 use lilyan_dynamics::{Curvature, Integrator, System, Value, integrators};
-use lilyan_solve::{BlockMatrix, EigenError, Modes, largest_eigenvalue, lowest_modes};
+use lilyan_solve::{
+    BlockMatrix, BlockPattern, Cholesky, EigenError, Modes, Saddle, SparseRows, constrained_modes,
+    largest_eigenvalue,
+};
+use std::sync::Arc;
 
 /// Up to this many times the explicit limit the midpoint rule's energy band was measured to stay within
 /// 2 % on a tumbling, stretched bar (crates/solid/tests/energy_momentum.rs); beyond, it may gain energy.
@@ -18,6 +23,8 @@ pub struct Matrices {
     pub mass: BlockMatrix,
     /// Which unknowns are held.
     pub held: Vec<bool>,
+    /// Gradients of the constraints in force at the start, 0 where held.
+    pub rows: SparseRows,
 }
 
 /// The matrices of free vibration at the given positions.
@@ -30,14 +37,18 @@ pub fn matrices(built: &Built, q: &[f64]) -> Matrices {
     system.mass().add_to(&mut mass);
     let mut held = vec![false; system.dofs()];
     system.held(0.0, &mut held);
-    Matrices { stiffness, mass, held }
+    let mut rows = SparseRows::new();
+    jacobian(system, &system.in_force(0.0), q, &mut rows);
+    rows.hold(&held);
+    Matrices { stiffness, mass, held, rows }
 }
 
-/// How many unknowns are not held at the start: there are as many modes.
+/// How many unknowns are neither held at the start nor bound by constraints: there are as many modes.
 pub fn free_unknowns(built: &Built) -> usize {
     let mut held = vec![false; built.simulation.system.dofs()];
     built.simulation.system.held(0.0, &mut held);
-    held.iter().filter(|h| !**h).count()
+    let free = held.iter().filter(|h| !**h).count();
+    free.saturating_sub(built.simulation.system.in_force(0.0).len())
 }
 
 /// Rest positions of all nodes, flat.
@@ -45,29 +56,65 @@ pub fn rest_positions(built: &Built) -> Vec<f64> {
     built.bodies.iter().flat_map(|b| b.mesh.vertices.concat()).collect()
 }
 
-/// The lowest modes at the given positions.
+/// The lowest modes at the given positions, among the motions that keep the constraints. The stiffness that comes of
+/// forces in constraints (the tension of a string) is left out, as that of loads is.
 pub fn modes(built: &Built, q: &[f64], count: usize) -> Result<Modes, EigenError> {
     let m = matrices(built, q);
-    lowest_modes(&m.stiffness, &m.mass, &m.held, count, 1e-10)
+    constrained_modes(&m.stiffness, &m.mass, &m.held, &m.rows, count, 1e-10)
 }
 
-/// The largest angular frequency of the mesh at rest, rad/s; `None` if it cannot be found.
+/// The largest angular frequency of the mesh at rest, rad/s; `None` if it cannot be found, or if nothing vibrates
+/// because constraints bind whatever is stiff.
 pub fn largest_frequency(built: &Built) -> Option<f64> {
     let m = matrices(built, &rest_positions(built));
     let diagonal = built.simulation.system.mass().diagonal();
-    let square = largest_eigenvalue(&mut |x, y| m.stiffness.mul_vec(x, y), diagonal, &m.held, 1e-3);
-    (square > 0.0 && square.is_finite()).then(|| square.sqrt())
+    let square = largest(&m.stiffness, diagonal, &m)?;
+    // What round-off leaves of a stiffness that is bound.
+    let all = if m.rows.is_empty() {
+        0.0
+    } else {
+        (0..diagonal.len()).map(|i| m.stiffness.diagonal()[i] / diagonal[i]).fold(0.0, f64::max)
+    };
+    (square > 1e-10 * all && square > 0.0 && square.is_finite()).then(|| square.sqrt())
+}
+
+/// The largest eigenvalue of a matrix against the lumped mass, among the motions that keep the constraints: that of
+/// Pᵀ A P with P = 1 − M⁻¹Jᵀ(J M⁻¹Jᵀ)⁻¹J. `None` where the constraints depend on each other.
+fn largest(matrix: &BlockMatrix, masses: &[f64], m: &Matrices) -> Option<f64> {
+    let n = masses.len();
+    if m.rows.is_empty() {
+        return Some(largest_eigenvalue(&mut |x, y| matrix.mul_vec(x, y), masses, &m.held, 1e-3));
+    }
+    let mut lumped = BlockMatrix::zeros(Arc::new(BlockPattern::from_cliques(n / 3, std::iter::empty())));
+    lumped.add_diagonal(masses);
+    lumped.hold(&m.held);
+    let (mut saddle, mut factor) = (Saddle::new(), Cholesky::new());
+    saddle.factor(&lumped, &mut factor, &m.rows).ok()?;
+    // M P M⁻¹ = Pᵀ: the force that a mass would feel, less what constraints take.
+    let mut forces = |f: &mut [f64]| {
+        let mut z = f.to_vec();
+        z.resize(n + m.rows.len(), 0.0);
+        saddle.solve(&lumped, &mut factor, &mut z, 3);
+        m.rows.add_transposed(-1.0, &z[n..], f);
+    };
+    let apply = &mut |x: &[f64], y: &mut [f64]| {
+        let mut p: Vec<f64> = x.iter().zip(masses).map(|(x, m)| m * x).collect();
+        forces(&mut p);
+        p.iter_mut().zip(masses).for_each(|(p, m)| *p /= m);
+        matrix.mul_vec(&p, y);
+        y.iter_mut().zip(&m.held).filter(|(_, held)| **held).for_each(|(y, _)| *y = 0.0);
+        forces(y);
+    };
+    Some(largest_eigenvalue(apply, masses, &m.held, 1e-3))
 }
 
 /// The largest rate at which damping makes a motion of the mesh at rest decay, 1/s; 0 without damping.
 pub fn largest_decay(built: &Built) -> f64 {
     let system = &built.simulation.system;
     let mut damping = BlockMatrix::zeros(system.pattern().clone());
-    system.damping(0.0, &rest_positions(built), &mut damping);
-    let mut held = vec![false; system.dofs()];
-    system.held(0.0, &mut held);
-    let apply = &mut |x: &[f64], y: &mut [f64]| damping.mul_vec(x, y);
-    let rate = largest_eigenvalue(apply, system.mass().diagonal(), &held, 1e-3);
+    let q = rest_positions(built);
+    system.damping(0.0, &q, &mut damping);
+    let rate = largest(&damping, system.mass().diagonal(), &matrices(built, &q)).unwrap_or(0.0);
     if rate.is_finite() { rate.max(0.0) } else { 0.0 }
 }
 

@@ -6,6 +6,7 @@ mod running;
 use lilyan_dynamics::System;
 use lilyan_dynamics::constraints::{KEPT, worst};
 use lilyan_dynamics::integrators::CATALOGUE;
+use lilyan_scene::diagnose;
 use running::{column, folder, made, run_until};
 
 /// A soft block that hangs by its top and would sag and thin, but for its volume.
@@ -171,4 +172,34 @@ fn velocities_that_disagree_are_told() {
     let rigid = "body.block.initial={ velocity = [1, 2, 3], angular_velocity = [1, 0, 0] }";
     let (_, built) = made(BLOCK, &["pin=[]", rigid]);
     assert!(built.notes.iter().all(|n| !n.contains("initial velocities")), "{:?}", built.notes);
+}
+
+/// Modes are those of motions that keep the constraints: two masses on a spring, with a rod to a third, move as two
+/// bodies of 1 kg and 2 kg along the line; a rod in place of the spring leaves nothing to vibrate.
+#[test]
+fn modes_know_of_constraints() {
+    let scene = r#"
+[time]
+end = 1.0
+step = 0.01
+[[body]]
+name = "line"
+mesh = { points = { positions = [[0, 0, 0], [1, 0, 0], [2, 0, 0]], edges = [[0, 1], [1, 2]], masses = [1, 1, 1] } }
+material = { model = "springs", lambda = 30 }
+[[constraint]]
+kind = "distance"
+between = [1, 2]
+"#;
+    let (_, built) = made(scene, &[]);
+    assert_eq!(diagnose::free_unknowns(&built), 8);
+    let rest = diagnose::rest_positions(&built);
+    let modes = diagnose::modes(&built, &rest, 8).unwrap();
+    // ω² = k (1/m₁ + 1/m₂).
+    let square = 30.0 * (1.0 + 0.5);
+    assert!((modes.values[7] / square - 1.0).abs() < 1e-9, "{:?}", modes.values);
+    assert!(modes.values[..7].iter().all(|v| v.abs() < 1e-6 * square), "{:?}", modes.values);
+    let highest = diagnose::largest_frequency(&built).unwrap();
+    assert!((highest / square.sqrt() - 1.0).abs() < 1e-3, "{highest}");
+    let both = "constraint=[{ kind = \"distance\", each = \"edge\" }]";
+    assert!(diagnose::largest_frequency(&made(scene, &[both]).1).is_none());
 }

@@ -151,7 +151,7 @@ fn what_makes_no_net_is_refused() {
 fn discontinuous_bodies_run() {
     let solid = "body.material={ model = \"stvk\", E = 1e5, nu = 0.3, rho = 1000 }";
     let dg = [BLOCK, "body.element=dg", solid, "probe=[{ name = \"tip\", at = [1, 0.5, 0.5] }]"];
-    let (scene, built) = made(SCENE, &dg);
+    let (_, built) = made(SCENE, &dg);
     assert_eq!(built.bodies[0].mesh.vertices.len(), 48);
     assert!(built.simulation.system.pins()[0].nodes.len() > 1);
     assert_eq!(built.bodies[0].surface.triangles.len(), 20);

@@ -42,10 +42,16 @@ fn each_builds_and_is_diagnosed() {
         for body in &built.bodies {
             assert!(body.is_net() || body.mesh.quality().min_dihedral > 5.0, "{}: slivers", entry.name);
         }
-        let highest = diagnose::largest_frequency(&built).unwrap();
-        assert!(highest > 0.0, "{}", entry.name);
-        assert!(diagnose::stable_steps(highest).iter().any(|(name, h)| *name == "verlet" && h.is_some()));
-        // Modes do not know of constraints: what hangs on rods alone is free.
+        match diagnose::largest_frequency(&built) {
+            Some(highest) => {
+                assert!(
+                    diagnose::stable_steps(highest).iter().any(|(name, h)| *name == "verlet" && h.is_some())
+                );
+            }
+            // Rods bind what would be stiff.
+            None => assert!(["chain", "point-pendulum"].contains(&entry.name), "{}", entry.name),
+        }
+        // What hangs on rods alone swings freely.
         let rigid = if scene.pins.is_empty() || !scene.constraints.is_empty() { 6 } else { 0 };
         let count = (rigid + 1).min(diagnose::free_unknowns(&built));
         let modes = diagnose::modes(&built, &diagnose::rest_positions(&built), count).unwrap();

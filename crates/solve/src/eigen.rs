@@ -7,12 +7,14 @@
 //! The shift σ > 0 makes a free body, whose six rigid modes have λ = 0, as regular as a held one.
 //!
 //! Held dofs are removed exactly: all vectors are zero there, and K + σM is decoupled from them, so they cannot
-//! add eigenvalues of their own.
+//! add eigenvalues of their own. Constraints J u = 0 likewise: S is then the upper left part of the inverse of the
+//! saddle-point matrix of K + σM and J, whose images keep them.
 
 pub use crate::largest::largest_eigenvalue;
 
 use crate::block::BlockMatrix;
 use crate::lanczos::{BLOCK, Basis, Pencil};
+use crate::rows::SparseRows;
 use std::fmt;
 
 /// Modes, lowest first.
@@ -79,8 +81,22 @@ pub fn lowest_modes(
     count: usize,
     tolerance: f64,
 ) -> Result<Modes, EigenError> {
+    constrained_modes(K, M, held, &SparseRows::new(), count, tolerance)
+}
+
+/// The same among the motions that keep `rows` u = 0, independent rows that are zero at held dofs; residuals are those
+/// that no force along the rows can balance.
+#[allow(non_snake_case)]
+pub fn constrained_modes(
+    K: &BlockMatrix,
+    M: &BlockMatrix,
+    held: &[bool],
+    rows: &SparseRows,
+    count: usize,
+    tolerance: f64,
+) -> Result<Modes, EigenError> {
     assert!(held.len() == K.dofs() && held.len() == M.dofs(), "K, M and held must have the same dofs");
-    let free = held.iter().filter(|h| !**h).count();
+    let free = held.iter().filter(|h| !**h).count().saturating_sub(rows.len());
     if count > free {
         return Err(EigenError::TooManyModes { available: free });
     }
@@ -94,7 +110,7 @@ pub fn lowest_modes(
     }
     let ratios = (0..held.len()).filter(|&d| !held[d] && m[d] > 0.0).map(|d| k[d].abs() / m[d]);
     let highest = ratios.fold(0.0, f64::max);
-    let mut pencil = Pencil::new(K, M, held);
+    let mut pencil = Pencil::new(K, M, held, rows);
     // 1e-7 λ_max: below the first frequency of all but the most slender bodies, yet nine digits above rounding.
     let mut shift = if highest > 0.0 { 1e-7 * highest } else { 1.0 };
     let mut definite = true;

@@ -4,18 +4,24 @@ use crate::block::BlockMatrix;
 use crate::cholesky::{Cholesky, NotPositiveDefinite};
 use crate::dense::{generalized_eigen, symmetric_eigen};
 use crate::eigen::Modes;
+use crate::rows::SparseRows;
+use crate::saddle::Saddle;
 use crate::vector::{Random, axpy, dot, norm, scale};
 use faer::Mat;
 
 /// Vectors per block: six rigid modes and some company. Eight solves at once cost about twice one.
 pub(crate) const BLOCK: usize = 8;
 
-/// K, M, and a factor of K + σM.
+/// K, M, and a factor of K + σM, among the motions that keep constraints.
 #[allow(non_snake_case)]
 pub(crate) struct Pencil<'a> {
     K: &'a BlockMatrix,
     M: &'a BlockMatrix,
     held: &'a [bool],
+    /// Their gradients, zero at held dofs.
+    rows: &'a SparseRows,
+    shifted: BlockMatrix,
+    saddle: Saddle,
     /// ‖K‖∞ over free dofs, by which rounding in K u is judged.
     size: f64,
     cholesky: Cholesky,
@@ -24,7 +30,7 @@ pub(crate) struct Pencil<'a> {
 
 impl<'a> Pencil<'a> {
     #[allow(non_snake_case)]
-    pub fn new(K: &'a BlockMatrix, M: &'a BlockMatrix, held: &'a [bool]) -> Pencil<'a> {
+    pub fn new(K: &'a BlockMatrix, M: &'a BlockMatrix, held: &'a [bool], rows: &'a SparseRows) -> Pencil<'a> {
         let mut absolute = K.clone();
         absolute.hold(held);
         for value in absolute.values_mut().iter_mut().flatten() {
@@ -33,16 +39,37 @@ impl<'a> Pencil<'a> {
         let (ones, mut sums) = (vec![1.0; held.len()], vec![0.0; held.len()]);
         absolute.mul_vec(&ones, &mut sums);
         let size = (0..held.len()).filter(|&d| !held[d]).fold(0.0, |m, d| f64::max(m, sums[d]));
-        Pencil { K, M, held, size, cholesky: Cholesky::new(), shift: 0.0 }
+        let (shifted, saddle) = (K.clone(), Saddle::new());
+        Pencil { K, M, held, rows, shifted, saddle, size, cholesky: Cholesky::new(), shift: 0.0 }
     }
 
     /// Factorises K + σM, held dofs decoupled.
     pub fn factor(&mut self, shift: f64) -> Result<(), NotPositiveDefinite> {
-        let mut shifted = self.K.clone();
-        shifted.add_scaled(shift, self.M);
-        shifted.hold(self.held);
+        self.shifted.clone_from(self.K);
+        self.shifted.add_scaled(shift, self.M);
+        self.shifted.hold(self.held);
         self.shift = shift;
-        self.cholesky.factor(&shifted)
+        if self.rows.is_empty() {
+            self.cholesky.factor(&self.shifted)
+        } else {
+            self.saddle.factor(&self.shifted, &mut self.cholesky, self.rows)
+        }
+    }
+
+    /// Takes from a force what constraints would take.
+    fn unconstrained(&mut self, force: &mut [f64]) {
+        if !self.rows.is_empty() {
+            let z = self.saddle_solve(force);
+            self.rows.add_transposed(-1.0, &z[force.len()..], force);
+        }
+    }
+
+    /// The motion that a force causes, and the multipliers.
+    fn saddle_solve(&mut self, force: &[f64]) -> Vec<f64> {
+        let mut z = force.to_vec();
+        z.resize(force.len() + self.rows.len(), 0.0);
+        self.saddle.solve(&self.shifted, &mut self.cholesky, &mut z, 3);
+        z
     }
 
     /// y ← A x on free dofs, 0 on held ones, for x that is 0 there.
@@ -65,6 +92,14 @@ impl<'a> Pencil<'a> {
         let mut block = vec![0.0; n * vectors.len()];
         for (v, x) in vectors.iter().zip(block.chunks_exact_mut(n)) {
             self.product(self.M, v, x);
+        }
+        if !self.rows.is_empty() {
+            let solve = |x: &[f64]| {
+                let mut z = self.saddle_solve(x);
+                z.truncate(n);
+                z
+            };
+            return block.chunks_exact(n).map(solve).collect();
         }
         self.cholesky.solve_many(&mut block, vectors.len());
         block.chunks_exact(n).map(|x| x.to_vec()).collect()
@@ -227,6 +262,7 @@ impl Basis {
             pencil.product(pencil.M, &u, &mut mu);
             let measure = norm(&ku) + pencil.shift * norm(&mu);
             axpy(-modes.values[k], &mu, &mut ku);
+            pencil.unconstrained(&mut ku);
             modes.residuals.push(norm(&ku) / measure);
             // 16: the rounding of the solve and of this product.
             rounding.push(16.0 * f64::EPSILON * pencil.size * norm(&u) / measure);

@@ -27,7 +27,7 @@ mod vector;
 pub use block::{BlockMatrix, BlockPattern, ScalarLowerCsc};
 pub use cholesky::{Cholesky, NotPositiveDefinite};
 pub use compliant::{Compliant, Elimination};
-pub use eigen::{EigenError, Modes, largest_eigenvalue, lowest_modes};
+pub use eigen::{EigenError, Modes, constrained_modes, largest_eigenvalue, lowest_modes};
 pub use krylov::{KrylovReport, cg, gmres};
 pub use ordering::Ordering;
 pub use rows::SparseRows;

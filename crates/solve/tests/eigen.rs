@@ -3,15 +3,20 @@
 mod common;
 use common::*;
 use faer::{Mat, Side};
-use lilyan_solve::{BlockMatrix, EigenError, largest_eigenvalue, lowest_modes};
+use lilyan_solve::{
+    BlockMatrix, EigenError, SparseRows, constrained_modes, largest_eigenvalue, lowest_modes,
+};
 
 /// All eigenvalues of the free part, by a dense Cholesky reduction.
 fn dense_values(k: &BlockMatrix, m: &BlockMatrix, held: &[bool]) -> Vec<f64> {
     let free: Vec<usize> = (0..held.len()).filter(|&d| !held[d]).collect();
     let (k, m) = (k.to_dense(), m.to_dense());
     let part = |a: &Vec<Vec<f64>>| Mat::from_fn(free.len(), free.len(), |i, j| a[free[i]][free[j]]);
-    let mut c = part(&k);
-    let llt = part(&m).llt(Side::Lower).unwrap();
+    reduced_values(part(&k), &part(&m))
+}
+
+fn reduced_values(mut c: Mat<f64>, m: &Mat<f64>) -> Vec<f64> {
+    let llt = m.llt(Side::Lower).unwrap();
     let l = llt.L();
     l.solve_lower_triangular_in_place(c.as_mut());
     let mut c = c.transpose().to_owned();
@@ -161,4 +166,64 @@ fn the_largest_eigenvalue_is_bounded_from_above() {
     let apply = &mut |x: &[f64], y: &mut [f64]| k.mul_vec(x, y);
     assert_eq!(largest_eigenvalue(apply, &massless, &vec![false; m.dofs()], 1e-3), f64::INFINITY);
     assert_eq!(largest_eigenvalue(apply, &row_sums, &vec![true; m.dofs()], 1e-3), 0.0);
+}
+
+/// Constraints that hold dofs one by one are as good as held dofs; others leave what elimination leaves. Few rows and
+/// many, which are solved differently.
+#[test]
+fn modes_keep_constraints() {
+    let (points, tets) = kuhn_box(2, 2, 4);
+    let (k, m) = elasticity(&points, &tets, 1e5, 5e4);
+    let n = k.dofs();
+    let none = vec![false; n];
+    for base in [4, 40] {
+        // The bottom is held by rows, as far as they go.
+        let held: Vec<bool> = (0..n).map(|d| points[d / 3][2] == 0.0 && d < base * 3).collect();
+        let mut rows = SparseRows::new();
+        for d in (0..n).filter(|&d| held[d]) {
+            rows.push(d, 2.0);
+            rows.end_row();
+        }
+        let expected = lowest_modes(&k, &m, &held, 8, 1e-10).unwrap();
+        let found = constrained_modes(&k, &m, &none, &rows, 8, 1e-10).unwrap();
+        for (a, b) in expected.values.iter().zip(&found.values) {
+            assert!((a - b).abs() < 1e-8 * expected.values[7], "{} rows: {a} {b}", rows.len());
+        }
+    }
+    for count in [3, 60] {
+        // Node i moves along x as far as the next one along y and a share of itself along z.
+        let mut rows = SparseRows::new();
+        for i in 0..count {
+            let terms = [(3 * i, 1.0), (3 * i + 2, -0.3 - 0.01 * i as f64), (n - 1 - 3 * (i % 5), 0.5)];
+            terms.iter().for_each(|&(d, c)| rows.push(d, c));
+            rows.end_row();
+        }
+        let count = rows.len();
+        let bound: Vec<usize> = (0..count).map(|i| 3 * i).collect();
+        let free: Vec<usize> = (0..n).filter(|d| !bound.contains(d)).collect();
+        // u = T v with v the dofs that are left.
+        let mut t = Mat::<f64>::zeros(n, free.len());
+        for (j, &d) in free.iter().enumerate() {
+            t[(d, j)] = 1.0;
+            for i in 0..count {
+                let c: f64 = rows.row(i).filter(|e| e.0 == d).map(|e| e.1).sum();
+                t[(3 * i, j)] = -c;
+            }
+        }
+        let dense = |a: &BlockMatrix| {
+            let a = a.to_dense();
+            t.transpose() * Mat::from_fn(n, n, |i, j| a[i][j]) * &t
+        };
+        let expected = reduced_values(dense(&k), &dense(&m));
+        let found = constrained_modes(&k, &m, &none, &rows, 10, 1e-10).unwrap();
+        let mut kept = vec![0.0; count];
+        for (u, (a, b)) in found.vectors.iter().zip(expected.iter().zip(&found.values)) {
+            assert!((a - b).abs() < 1e-9 * expected[9], "{count} rows: {a} {b}");
+            rows.mul(u, &mut kept);
+            assert!(kept.iter().all(|g| g.abs() < 1e-9), "{count} rows: {kept:?}");
+        }
+        let most = n - count;
+        let error = constrained_modes(&k, &m, &none, &rows, most + 1, 1e-10).unwrap_err();
+        assert_eq!(error, EigenError::TooManyModes { available: most });
+    }
 }

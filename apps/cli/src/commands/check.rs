@@ -150,14 +150,20 @@ fn spectrum(
 ) -> Value {
     let two_pi = 2.0 * std::f64::consts::PI;
     if diagnose::free_unknowns(built) == 0 {
-        warnings.push("every vertex is pinned: nothing can move; pin fewer".into());
+        warnings.push("everything is pinned or bound: nothing can move; pin fewer".into());
         return Value::Null;
     }
+    let bound = !scene.constraints.is_empty();
     let Some(highest) = diagnose::largest_frequency(built) else {
+        if bound {
+            lines.push("no vibration: what the constraints leave free meets no stiffness at rest".into());
+            return Value::Null;
+        }
         warnings.push("the highest frequency could not be found".into());
         return Value::Null;
     };
-    lines.push(format!("highest frequency: {:.4e} Hz", highest / two_pi));
+    let among = if bound { ", with constraints kept" } else { "" };
+    lines.push(format!("highest frequency: {:.4e} Hz{among}", highest / two_pi));
     let mut steps = serde_json::Map::new();
     let mut told = Vec::new();
     for (name, step) in diagnose::stable_steps(highest) {

@@ -204,9 +204,8 @@ pub(super) fn start(
     }
     let count = model.constraints().len();
     notes.push(format!(
-        "{count} constraint{} kept exactly; frequencies and modes are those without {}",
+        "{count} constraint{} kept exactly",
         if count == 1 { "" } else { "s, none of them redundant," },
-        if count == 1 { "it" } else { "them" },
     ));
     let changed = constraints::start(model, state).map_err(|e| refusal(scene, built, model, state, &e))?;
     let speed = state.v.iter().fold(0.0, |m: f64, v| m.max(v.abs()));

@@ -11,15 +11,30 @@ use crate::System;
 use equation::Timed;
 use rule::{EPSILON, RULE, Rule, SCALE, Span, TIME};
 
-use super::{Claims, Integrator, MAX_ITERATIONS, Pace, TOLERANCE};
+use super::{Claims, Integrator, MAX_ITERATIONS, Pace, TOLERANCE, Variant};
 use crate::constraints::Holding;
 use crate::implicit::{Method, Solver};
+use crate::options::OptionSpec;
 use crate::step::Ends;
 use crate::{Integrating, Options, State, StepError};
 use lilyan_solve::newton::dot;
 
 /// σ is refused beyond this and below its inverse: time would stand still, or jump.
 const LARGEST: f64 = 1e4;
+
+/// Of the methods that solve for the step and its length together.
+const OPTIONS: &[OptionSpec] = &[RULE, SCALE, EPSILON, TIME, TOLERANCE, MAX_ITERATIONS];
+const VARIANTS: &[&[(&str, Variant)]] = &[
+    &[("scale", Variant::Number(1.0))],
+    &[("rule", Variant::Word("potential")), ("scale", Variant::Number(10.0))],
+    &[("rule", Variant::Word("poses")), ("scale", Variant::Number(10.0))],
+    &[
+        ("rule", Variant::Word("phase-space")),
+        ("scale", Variant::Number(10.0)),
+        ("epsilon", Variant::Number(0.3)),
+        ("time", Variant::Number(0.1)),
+    ],
+];
 
 /// Solves for the step and its length together.
 struct Adaptive {

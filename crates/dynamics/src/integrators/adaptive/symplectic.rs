@@ -6,24 +6,14 @@
 //! For a given energy a step is symplectic and reversible. The source's verdict, which the tests repeat: it
 //! needs shorter steps than `adaptive-reversible` and oscillates more.
 
-use super::super::{Entry, Variant};
-use super::{Adaptive, EPSILON, MAX_ITERATIONS, RULE, SCALE, TIME, TOLERANCE};
+use super::super::Entry;
+use super::{Adaptive, OPTIONS, VARIANTS};
 
 pub(in super::super) const ENTRY: Entry = Entry {
     name: "adaptive-symplectic",
     summary: "steps as long as a rule wants them, with the multiplier that keeps the step symplectic",
     cite: "kharevych2010",
-    options: &[RULE, SCALE, EPSILON, TIME, TOLERANCE, MAX_ITERATIONS],
-    variants: &[
-        &[("scale", Variant::Number(1.0))],
-        &[("rule", Variant::Word("potential")), ("scale", Variant::Number(10.0))],
-        &[("rule", Variant::Word("poses")), ("scale", Variant::Number(10.0))],
-        &[
-            ("rule", Variant::Word("phase-space")),
-            ("scale", Variant::Number(10.0)),
-            ("epsilon", Variant::Number(0.3)),
-            ("time", Variant::Number(0.1)),
-        ],
-    ],
+    options: OPTIONS,
+    variants: VARIANTS,
     build: |options| Box::new(Adaptive::new(options, true)),
 };

@@ -1,0 +1,31 @@
+//! `lilyan check` and `lilyan modes`.
+
+use super::common::{BAR, expect, folder, json, text};
+
+#[test]
+fn check_diagnoses() {
+    let dir = folder("check", BAR);
+    let told = json(&expect(&dir, &["check", "steel-cantilever", "--json"], 0).stdout);
+    assert_eq!(told["spectrum"]["lowest"].as_array().unwrap().len(), 3);
+    assert!(told["spectrum"]["stable_steps"]["verlet"].as_f64().unwrap() > 0.0);
+    assert!(!told["warnings"].as_array().unwrap().is_empty(), "backward Euler damps");
+    assert!(told["memory_mb"]["implicit"].as_f64().unwrap() > 0.0);
+    let pinned = "pin=[{body=\"bar\",where=\"all\"}]";
+    let out = expect(&dir, &["check", "scene.toml", "--set", pinned], 0);
+    assert!(text(&out.stdout).contains("every vertex is pinned"));
+    expect(&dir, &["check", "scene.toml", "--set", "time.step=x"], 1);
+}
+
+#[test]
+fn modes_writes_shapes() {
+    let dir = folder("modes", BAR);
+    expect(&dir, &["modes", "scene.toml", "-n", "7", "-o", "m", "--matrices"], 0);
+    for name in ["m/modes.csv", "m/mode_001.vtu", "m/mode_007.vtu", "m/K.mtx", "m/M.mtx"] {
+        assert!(dir.join(name).is_file(), "{name}");
+    }
+    expect(&dir, &["modes", "scene.toml", "-n", "0"], 1);
+    expect(&dir, &["run", "scene.toml", "-o", "out"], 0);
+    expect(&dir, &["modes", "scene.toml", "-n", "7", "--at", "out/frames/000003.vtu"], 0);
+    let out = expect(&dir, &["modes", "cantilever", "--at", "out/frames/000003.vtu"], 1);
+    assert!(text(&out.stderr).contains("does not belong"));
+}
