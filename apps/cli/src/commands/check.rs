@@ -150,7 +150,7 @@ fn spectrum(
 ) -> Value {
     let two_pi = 2.0 * std::f64::consts::PI;
     if diagnose::free_unknowns(built) == 0 {
-        warnings.push("everything is pinned or bound: nothing can move; pin fewer".into());
+        warnings.push("every vertex is pinned or bound: nothing can move; pin fewer".into());
         return Value::Null;
     }
     let bound = !scene.constraints.is_empty();

@@ -12,7 +12,7 @@ fn check_diagnoses() {
     assert!(told["memory_mb"]["implicit"].as_f64().unwrap() > 0.0);
     let pinned = "pin=[{body=\"bar\",where=\"all\"}]";
     let out = expect(&dir, &["check", "scene.toml", "--set", pinned], 0);
-    assert!(text(&out.stdout).contains("every vertex is pinned"));
+    assert!(text(&out.stdout).contains("every vertex is pinned or bound"));
     expect(&dir, &["check", "scene.toml", "--set", "time.step=x"], 1);
 }
 
