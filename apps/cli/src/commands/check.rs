@@ -175,8 +175,8 @@ fn spectrum(
     }
     lines.push(format!("stable explicit steps: {}", told.join(", ")));
 
-    // Free bodies have six zero modes each; look past them.
-    let rigid = if scene.pins.is_empty() { 6 * built.bodies.len() } else { 0 };
+    // Free bodies have six zero modes each, and what hangs on constraints may have some; look past them.
+    let rigid = if scene.pins.is_empty() || bound { 6 * built.bodies.len() } else { 0 };
     let q = diagnose::rest_positions(built);
     let wanted = (rigid + count).min(diagnose::free_unknowns(built));
     let modes = match diagnose::modes(built, &q, wanted) {
