@@ -12,13 +12,36 @@ export interface Control {
 const HOLD = 500;
 
 class Hold {
-    private until = 0;
+    private static released = 0;
+    private from = -Infinity;
+
     touch(): void {
-        this.until = performance.now() + HOLD;
+        this.from = performance.now();
     }
+
     get held(): boolean {
-        return performance.now() < this.until;
+        return this.from > Hold.released && performance.now() < this.from + HOLD;
     }
+
+    static release(): void {
+        Hold.released = performance.now();
+    }
+}
+
+/** What was set by hand was refused: controls show again what is. */
+export function letGo(): void {
+    Hold.release();
+    if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
+}
+
+/** Enter takes what was typed and gives the keys back to the simulation; Escape gives it up. */
+export function leaveOnEnter(field: HTMLInputElement): void {
+    let before = "";
+    field.addEventListener("focus", () => void (before = field.value));
+    field.addEventListener("keydown", (event) => {
+        if (event.key === "Escape") field.value = before;
+        if (event.key === "Enter" || event.key === "Escape") field.blur();
+    });
 }
 
 export interface SliderOptions {
@@ -58,6 +81,7 @@ export function slider(options: SliderOptions): Control {
     };
     range.addEventListener("input", () => slide(false));
     range.addEventListener("change", () => slide(true));
+    leaveOnEnter(number);
     number.addEventListener("change", () => {
         const value = Number(number.value);
         if (number.value.trim() === "" || !Number.isFinite(value)) return control.update();
@@ -182,6 +206,7 @@ export interface TextOptions {
 /** A line of text; taken on Enter or when left. */
 export function text(options: TextOptions): Control {
     const field = h("input", { type: "text", "data-test": options.test, "aria-label": options.label, autocomplete: "off", spellcheck: "false" });
+    leaveOnEnter(field);
     field.addEventListener("change", () => options.set(field.value));
     const element = h("label", { class: "field" }, h("span", {}, options.label), field);
     const control: Control = {

@@ -33,10 +33,11 @@ export class History {
     }
 
     /**
-     * Takes a frame, and the total energy that was expected in it. Time that goes backwards (reset, undo) takes away what
-     * came later, and a frame of the same time the one before.
+     * Takes a frame, and the total energy that was expected in it. Time that goes back (to the last good state, say) takes
+     * away what came later; back to the beginning, everything.
      */
     push(frame: FrameInfo, expected = NaN): void {
+        if (frame.t < 0.1 * this.last("t")) this.clear();
         while (this.length > 0 && this.last("t") >= frame.t) this.length -= 1;
         if (this.length === this.capacity) this.thin();
         const k = this.length++;

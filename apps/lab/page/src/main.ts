@@ -3,14 +3,14 @@
 import "./style.css";
 import { type Actions, toolBar, topBar } from "./bars.ts";
 import { takeFragment } from "./connection.ts";
-import type { Control } from "./controls.ts";
+import { type Control, letGo } from "./controls.ts";
 import { PANE_COLORS } from "./colors.ts";
 import { h } from "./dom.ts";
 import { acceptDrops, choose } from "./files.ts";
 import { keysDialog, listen } from "./keys.ts";
 import { Lab } from "./lab.ts";
 import { Messages } from "./messages.ts";
-import { openGallery, panesPanel, scenePanel } from "./panels/compare.ts";
+import { caption, openGallery, panesPanel, scenePanel } from "./panels/compare.ts";
 import { Legend, lookPanel, storedLook } from "./panels/look.ts";
 import { materialPanel, meshPanel } from "./panels/material.ts";
 import { clockPanel, methodPanel } from "./panels/method.ts";
@@ -32,7 +32,7 @@ const truth = new TruthPanel(lab);
 const canvas = h("canvas", { tabindex: 0, "aria-label": "The simulation: drag the body to pull it, drag beside it to turn the camera", "data-test": "canvas" });
 const labels = h("div", { class: "labels" });
 const hint = h("div", { class: "hint", "data-test": "hint" }, "Pull it with the mouse");
-const stage = h("main", { class: "stage" }, canvas, labels, legend.element, hint, messages.failure, messages.link, messages.element);
+const stage = h("main", { class: "stage" }, canvas, labels, legend.element, hint, caption(lab), messages.failure, messages.link, messages.element);
 const app = h("div", { class: "app" }, stage);
 document.body.append(app);
 
@@ -40,6 +40,7 @@ let view: View | null = null;
 try {
     view = new View(canvas, look);
 } catch {
+    hint.remove();
     stage.append(h("div", { class: "no-webgl", role: "alert", "data-test": "no-webgl" }, h("b", {}, "This browser cannot draw in 3-D."),
         h("p", {}, "WebGL is switched off or missing. Switch hardware acceleration on, or use another browser. The curves and all settings work without it.")));
 }
@@ -118,6 +119,11 @@ lab.on("panes", (panes) => {
     placeLabels();
 });
 lab.on("target", updateAll);
+lab.on("error", ({ request }) => {
+    if (request !== "set") return;
+    letGo();
+    updateAll();
+});
 lab.on("geometry", (geometry) => {
     view?.setGeometry(geometry);
     tools?.update();

@@ -13,7 +13,9 @@ export function scenePanel(lab: Lab): Control {
         get: () => opened,
         set: (name) => {
             opened = name;
-            if (name !== "") lab.send({ do: "open", scene: name });
+            if (name === "") return;
+            history.replaceState(null, "", location.pathname);
+            lab.send({ do: "open", scene: name });
         },
     });
     const summary = h("p", { class: "dim" });
@@ -35,6 +37,20 @@ export function scenePanel(lab: Lab): Control {
         }, h("b", {}, entry.title), h("span", {}, entry.summary))));
     };
     return { element: section("panel-scene", "Scene", true, scenes.element, summary, h("details", { class: "nested", "data-test": "gallery-fold" }, h("summary", {}, "Prepared comparisons"), gallery)), update };
+}
+
+/** What to look at in the comparison that is open. */
+export function caption(lab: Lab): HTMLElement {
+    const text = h("p");
+    const element = h("div", { class: "caption", hidden: true, "data-test": "caption" }, text, button("caption-close", "Close", "close", () => void (element.hidden = true), "small"));
+    lab.on("panes", (panes) => {
+        const name = new URLSearchParams(location.hash.slice(1)).get("gallery");
+        const look = (panes.length > 1 && lab.catalogue.gallery.find((entry) => entry.name === name)?.look) || "";
+        if (look === text.textContent) return;
+        text.textContent = look;
+        element.hidden = look === "";
+    });
+    return element;
 }
 
 export function openGallery(lab: Lab, name: string): void {

@@ -1,6 +1,6 @@
 // Every setting of the scene, as it is in the file.
 
-import { type Control, section } from "../controls.ts";
+import { type Control, leaveOnEnter, section } from "../controls.ts";
 import { button, h } from "../dom.ts";
 import type { Lab } from "../lab.ts";
 import type { Json } from "../protocol.ts";
@@ -36,10 +36,10 @@ function children(lab: Lab, value: { [key: string]: Json } | Json[], path: strin
 }
 
 function node(lab: Lab, key: string, value: Json, path: string, open: Set<string>): HTMLElement {
-    const nested = isObject(value) || (Array.isArray(value) && value.some((item) => typeof item === "object" && item !== null) && JSON.stringify(value).length < LONG);
+    const nested = isObject(value) || (Array.isArray(value) && (value.some(isObject) || (value.some(Array.isArray) && JSON.stringify(value).length < LONG)));
     const remove = button(`remove-${path}`, `Remove ${path}`, "close", () => lab.set(path, null), "small");
     if (!nested) return h("div", { class: "leaf", role: "treeitem" }, h("span", { title: path }, key), field(lab, value, path), remove);
-    const details = h("details", { open: open.has(path), role: "treeitem" }, h("summary", {}, key), h("div", { class: "branch" }, children(lab, value as { [key: string]: Json }, path, open)));
+    const details = h("details", { open: open.has(path), role: "treeitem" }, h("summary", { "data-test": `fold-${path}` }, key, Array.isArray(value) ? null : remove), h("div", { class: "branch" }, children(lab, value as { [key: string]: Json }, path, open)));
     details.addEventListener("toggle", () => (details.open ? open.add(path) : open.delete(path)));
     return details;
 }
@@ -54,6 +54,7 @@ function field(lab: Lab, value: Json, path: string): HTMLElement {
     if (shown.length > LONG) return h("span", { class: "dim" }, Array.isArray(value) ? `${value.length} entries` : `${shown.length} characters`);
     const input = h("input", { type: "text", "data-test": `tree-${path}`, "aria-label": path, autocomplete: "off", spellcheck: "false", onchange: () => lab.set(path, parseValue(input.value)) });
     input.value = shown;
+    leaveOnEnter(input);
     return input;
 }
 

@@ -77,9 +77,10 @@ export class TruthPanel {
     private readonly references: Reference[] = [];
     private readonly boards: { board: Board; plot: Plot; details: HTMLDetailsElement; now: HTMLElement; mark: HTMLElement }[];
     private readonly verdicts = h("div", { class: "verdicts", "data-test": "verdicts", "aria-live": "off" });
-    private readonly warnings = h("ul", { class: "warnings", "data-test": "warnings" });
+    private readonly warnings = h("details", { class: "nested warnings", "data-test": "warnings" });
     private readonly stability = h("div", { class: "stability", "data-test": "stability", role: "alert", hidden: true });
     private span = 30;
+    private title = "";
     private drawnAt = 0;
     private cost = 0;
     private stabilityShown = "";
@@ -113,15 +114,18 @@ export class TruthPanel {
     }
 
     private setPanes(panes: PaneInfo[]): void {
-        while (this.histories.length < panes.length) {
-            this.histories.push(new History());
-            this.references.push(new Reference());
-        }
+        // Another scene has another past; and of fewer panes nobody knows which one went.
+        const title = panes[0]?.title ?? "";
+        if (title !== this.title || panes.length < this.histories.length) this.histories.length = 0;
+        this.title = title;
+        while (this.histories.length < panes.length) this.histories.push(new History());
+        while (this.references.length < panes.length) this.references.push(new Reference());
         this.histories.length = this.references.length = panes.length;
         for (const reference of this.references) reference.restart();
         this.showStability(panes);
         const said = new Set(panes.flatMap((pane) => pane.warnings));
-        this.warnings.replaceChildren(...[...said].map((text) => h("li", {}, text)));
+        this.warnings.hidden = said.size === 0;
+        this.warnings.replaceChildren(h("summary", {}, said.size === 1 ? "1 remark" : `${said.size} remarks`), h("ul", {}, [...said].map((text) => h("li", {}, text))));
         this.draw();
     }
 
@@ -165,7 +169,7 @@ export class TruthPanel {
         if (board.test === "loss") axes.span = 0.01 * Math.max(...this.histories.map((history) => history.last("kinetic") + Math.abs(history.last("elastic")) || 0));
         if (energy && all.every((verdicts) => verdicts[0]?.name === "Energy")) axes.note = "total: should be constant";
         plot.draw(curves, axes);
-        now.replaceChildren(...(several ? [] : lines.map((line) => h("span", {}, dot(line.color), `${line.name} ${line.unit ? withUnit(line.value(this.histories[0]!, this.histories[0]!.length - 1), line.unit) : short(line.value(this.histories[0]!, this.histories[0]!.length - 1))}`))));
+        now.replaceChildren(...(several ? [] : lines.map((line) => h("span", {}, dot(line.color), `${line.name} ${newest(line, this.histories[0]!)}`))));
         const judged = { energy: 0, linear: 1, angular: 2 }[board.test];
         const verdicts = judged === undefined ? [] : all.map((list) => list[judged]!).filter(Boolean);
         if (verdicts.length > 0) {
@@ -209,6 +213,14 @@ export class TruthPanel {
                 implicit ? set(`Implicit: ${implicit.name}`, `remedy-implicit-${k}`, [{ path: "integrator", value: { name: implicit.name } }]) : ""));
         }));
     }
+}
+
+/** The newest value in words. */
+function newest({ value, unit }: Line, history: History): string {
+    if (history.length === 0) return "";
+    const now = value(history, history.length - 1);
+    if (unit === "ms") return withUnit(now / 1000, "s");
+    return unit === "" ? short(now) : withUnit(now, unit);
 }
 
 function dot(color: string): HTMLElement {

@@ -116,7 +116,7 @@ export class BodyView {
     setColors(plain: THREE.Color, edge: THREE.Color): void {
         this.skin.color.copy(this.colored ? WHITE : plain);
         this.ropeSkin.color.copy(this.colored ? WHITE : plain);
-        this.wire.color.copy(edge);
+        this.wire.color.copy(this.style === "wire" ? plain : edge);
         this.dots.uniforms.plain!.value.copy(plain);
     }
 
@@ -166,7 +166,7 @@ export class BodyView {
     private fillRopes(x: Float32Array): void {
         const { lines, size } = this.geometry;
         if (lines.length === 0) return;
-        const width = (this.style === "wire" ? 0.0015 : 0.006) * size;
+        const width = (this.style === "wire" ? 0.002 : 0.009) * size;
         this.ropes.begin();
         for (let k = 0; k < lines.length; k += 2) {
             const a = 3 * lines[k]!;

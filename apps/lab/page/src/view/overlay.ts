@@ -21,10 +21,10 @@ export class Overlay {
     readonly group = new THREE.Group();
     private readonly forces = this.sticks("arrow", 0xf2b134);
     private readonly contacts = this.sticks("arrow", 0xff6b4a);
-    private readonly momentum = this.sticks("arrow", new THREE.Color(CURVES.momentum).getHex());
-    private readonly angular = this.sticks("arrow", new THREE.Color(CURVES.angular).getHex());
-    private readonly spring = this.sticks("rod", 0xff5a5f, COILS * PER_COIL);
-    private readonly tool = this.sticks("arrow", 0xff5a5f);
+    private readonly momentum = this.sticks("arrow", new THREE.Color(CURVES.momentum).getHex(), 1, true);
+    private readonly angular = this.sticks("arrow", new THREE.Color(CURVES.angular).getHex(), 1, true);
+    private readonly spring = this.sticks("rod", 0xff5a5f, COILS * PER_COIL, true);
+    private readonly tool = this.sticks("arrow", 0xff5a5f, 1, true);
     private readonly pins: THREE.InstancedMesh;
     private readonly marks: THREE.InstancedMesh;
     private readonly handle: THREE.Mesh;
@@ -39,7 +39,8 @@ export class Overlay {
         const ball = new THREE.OctahedronGeometry(0.018 * size, 0);
         this.pins = new THREE.InstancedMesh(ball, flat(0xff5a5f), Math.max(geometry.pinned.length, 1));
         this.marks = new THREE.InstancedMesh(new THREE.SphereGeometry(0.012 * size, 8, 6), flat(0xffffff), 4096);
-        this.handle = new THREE.Mesh(new THREE.SphereGeometry(0.02 * size, 12, 8), flat(0xff5a5f));
+        this.handle = new THREE.Mesh(new THREE.SphereGeometry(0.02 * size, 12, 8), flat(0xff5a5f, true));
+        this.handle.renderOrder = 1;
         for (const mesh of [this.pins, this.marks]) {
             mesh.frustumCulled = false;
             mesh.count = 0;
@@ -48,8 +49,11 @@ export class Overlay {
         this.group.add(this.pins, this.marks, this.handle);
     }
 
-    private sticks(kind: "rod" | "arrow", color: number, capacity = 64): Sticks {
-        return new Sticks(kind, flat(color), capacity, this.group);
+    /** `above`: seen through the body. */
+    private sticks(kind: "rod" | "arrow", color: number, capacity = 64, above = false): Sticks {
+        const sticks = new Sticks(kind, flat(color, above), capacity, this.group);
+        if (above) sticks.mesh.renderOrder = 1;
+        return sticks;
     }
 
     update(frame: Frame, drawn: Drawn, center: THREE.Vector3): void {
@@ -175,6 +179,6 @@ const OTHER = new THREE.Vector3();
 const NOW = new THREE.Vector3();
 const NEXT = new THREE.Vector3();
 
-function flat(color: number): THREE.Material {
-    return new THREE.MeshLambertMaterial({ color, emissive: new THREE.Color(color).multiplyScalar(0.35) });
+function flat(color: number, above = false): THREE.Material {
+    return new THREE.MeshLambertMaterial({ color, emissive: new THREE.Color(color).multiplyScalar(0.35), depthTest: !above, depthWrite: !above });
 }

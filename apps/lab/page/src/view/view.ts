@@ -193,7 +193,9 @@ export class View {
         const first = this.rectangles[0] ?? { width: 1, height: 1 };
         const pane = this.panes[0]!;
         centerOf(pane.frame?.positions ?? pane.geometry.rest, this.lastCenter);
-        this.orbit.frame(sphere.center, Math.max(sphere.radius, 0.55 * pane.geometry.size), first.width / first.height);
+        // What hangs on pins swings about.
+        const swing = pane.geometry.pinned.length > 0 && pane.geometry.pinned.length < 0.1 * pane.geometry.rest.length ? 1.3 : 1;
+        this.orbit.frame(sphere.center, swing * Math.max(sphere.radius, 0.55 * pane.geometry.size), first.width / first.height);
         this.invalidate();
     }
 

@@ -53,6 +53,7 @@ test("the gallery: every prepared comparison opens, moves and says what differs"
         await lab.change(() => lab.click(`gallery-${name}`), name);
         const labels = await lab.read(() => window.lilyan.lab.panes.map((pane) => pane.label));
         assert.ok(labels.length >= 2 && new Set(labels).size === labels.length, `${name}: ${labels}`);
+        assert.ok((await lab.control("caption").textContent()).length > 20, "it says what to look at");
         await lab.letPass(0.5);
         await lab.shot(`compare-gallery-${name}`);
         assert.ok(lab.page.url().endsWith(`#gallery=${name}`));

@@ -106,10 +106,12 @@ test("another mesh of the same shape takes the motion over; what cannot is told"
     await goesOn(() => lab.type("cells-x-number", 5), "five cells");
     assert.equal((await lab.setting("body.0.mesh.box.cells"))[0], 5);
     await lab.open("panel-tree");
-    await lab.control("panel-tree").locator("summary", { hasText: /^body$/ }).click();
-    await lab.control("panel-tree").locator("details details > summary", { hasText: /^0$/ }).first().click();
-    await lab.control("panel-tree").locator("summary", { hasText: /^mesh$/ }).click();
-    await lab.control("panel-tree").locator("summary", { hasText: /^box$/ }).click();
+    const unfold = (path) => lab.control(`fold-${path}`).click();
+    // The rod's probe would lie outside of a shorter rod.
+    for (const key of ["probe", "probe.0"]) await unfold(key);
+    for (const key of ["name", "body", "at"]) assert.ok((await lab.control(`tree-probe.0.${key}`).count()) === 1, key);
+    await lab.change(() => lab.click("remove-probe.0"), "no probe");
+    for (const key of ["body", "body.0", "body.0.mesh", "body.0.mesh.box"]) await unfold(key);
     await lab.shot("settings-tree");
     await lab.change(() => lab.type("tree-body.0.mesh.box.size", "[2, 2, 2]"));
     assert.deepEqual(await lab.setting("body.0.mesh.box.size"), [2, 2, 2]);

@@ -1,0 +1,70 @@
+// How many pictures come, and how soon a change is seen. The figures are told; LILYAN_SPEED=1 makes them binding, which is
+// fair only with an optimised program on a machine that does nothing else.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { openPage, startBrowser, startProgram } from "./lab.mjs";
+
+const BINDING = process.env.LILYAN_SPEED === "1";
+
+let program, browser, lab;
+before(async () => {
+    program = await startProgram(["tumbling-rod"]);
+    browser = await startBrowser();
+    lab = await openPage(browser, program.url);
+});
+after(async () => {
+    await browser?.close();
+    await program?.stop();
+});
+
+/** A rod of so many tets, coarse or fine. */
+async function cut(cells) {
+    await lab.scene("tumbling-rod");
+    await lab.change(() => lab.read((n) => window.lilyan.lab.set("body.0.mesh.box.cells", n), cells), "a finer rod");
+    return lab.read(() => window.lilyan.lab.panes[0].elements);
+}
+
+test("pictures per second with ten thousand tets and no graphics card", async (t) => {
+    const tets = await cut([19, 9, 10]);
+    assert.ok(tets > 10_000);
+    await lab.page.waitForTimeout(4000);
+    const [frames, pictures] = await lab.read(() => new Promise((resolve) => {
+        const { lab, view } = window.lilyan;
+        let frames = 0;
+        lab.on("frame", () => void (frames += 1));
+        const before = view.pictures;
+        setTimeout(() => resolve([frames / 5, (view.pictures - before) / 5]), 5000);
+    }));
+    t.diagnostic(`${tets} tets: ${frames.toFixed(1)} frames received, ${pictures.toFixed(1)} pictures drawn per second`);
+    await lab.shot("speed-10k");
+    assert.ok(pictures > 0);
+    if (BINDING) assert.ok(pictures >= 10, `${pictures} pictures per second`);
+});
+
+test("from a slider to the first changed frame with five thousand tets", async (t) => {
+    const tets = await cut([14, 8, 8]);
+    assert.ok(tets > 5000);
+    const delays = await lab.read(async () => {
+        const { lab } = window.lilyan;
+        const range = document.querySelector("[data-test=young]");
+        const list = [];
+        let done = null;
+        lab.on("frame", () => {
+            if (done && lab.frameVersion > done.version) done.resolve(performance.now() - done.start);
+        });
+        for (let k = 0; k < 40; k++) {
+            list.push(await new Promise((resolve) => {
+                done = { version: lab.version, start: performance.now(), resolve };
+                range.value = String(300 + (k % 2));
+                range.dispatchEvent(new Event("input", { bubbles: true }));
+                range.dispatchEvent(new Event("change", { bubbles: true }));
+            }));
+            done = null;
+            await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+        return list.toSorted((a, b) => a - b);
+    });
+    const p95 = delays[Math.floor(0.95 * delays.length)];
+    t.diagnostic(`${tets} tets: median ${delays[delays.length >> 1].toFixed(0)} ms, p95 ${p95.toFixed(0)} ms`);
+    if (BINDING) assert.ok(p95 < 100, `${p95} ms`);
+});
