@@ -183,7 +183,9 @@ fn lanczos(
         // A multiple eigenvalue may have more copies than a block has vectors (rigid modes of many bodies), and a
         // Krylov space holds only so many. So modes are believed after a block of new random vectors, taken two
         // steps far, has found nothing above them.
-        let repeated = passed.is_some_and(|(before, _)| sum - before <= 1e-9 * before);
+        // Values are closer than vectors by a power of two.
+        let same = tolerance.powi(2).max(1e-9);
+        let repeated = passed.is_some_and(|(before, _)| sum - before <= same * before);
         if converged && (repeated || complete) {
             return Ok(modes);
         }

@@ -13,9 +13,13 @@
 //! \[vandeneshof2006\]), which takes a number that does not depend on the stiffness. Either way the projection uses K
 //! and D themselves, so that the matrix that is solved with need not be theirs.
 //!
+//! Products are asked for δq and δv. Solves are asked for δq alone: what moves much faster than the step can tell hardly
+//! displaces anything, and the phase of its velocity would take a vector for every such motion. (Its energy is right,
+//! since the projected problem keeps its own.)
+//!
 //! Where the largest space grown by products is not enough, it serves for the part of the step that it can, and the
-//! next begins there. Parts would not help solves: what a large space of those has not caught moves faster than the step
-//! can tell, and is left as it is.
+//! next begins there. Parts would not help solves; where these do not get there, the state is rough, and products
+//! take over: they always do, at a cost that grows with hω_max.
 
 use crate::dense::{exponential, symmetric_eigen};
 use crate::phi::Propagator;
@@ -69,7 +73,7 @@ pub struct Accuracy {
     pub tolerance: f64,
     /// What moves besides, and what is too small to matter, as ‖·‖_M of a velocity.
     pub floor: f64,
-    /// Vectors before the step is taken in parts.
+    /// Vectors before the step is taken in parts, or solves give way to products.
     pub max_vectors: usize,
 }
 
@@ -84,6 +88,8 @@ pub struct Flow {
     pub vectors: usize,
     /// In how many parts the step was taken.
     pub parts: usize,
+    /// Whether solves were not enough, and products took over.
+    pub rough: bool,
 }
 
 /// Why there is none.
@@ -123,7 +129,7 @@ pub fn flow(
 ) -> Result<Flow, FlowError> {
     let n = v.len();
     let (mut v, mut a) = (v.to_vec(), a.to_vec());
-    let mut out = Flow { dq: vec![0.0; n], dv: vec![0.0; n], vectors: 0, parts: 0 };
+    let mut out = Flow { dq: vec![0.0; n], dv: vec![0.0; n], vectors: 0, parts: 0, rough: false };
     let (mut left, mut target) = (h, h);
     let mut sigma = 1.0 / (h * h);
     loop {
@@ -140,6 +146,12 @@ pub fn flow(
         };
         let part = target.min(left);
         let (taken, coordinates) = match converge(space.as_mut(), &mut growth, part, h, accuracy) {
+            Err(FlowError::TooManyParts(_)) if matches!(growth, Growth::ShiftInvert { .. }) => {
+                out.vectors += space.len();
+                out.rough = true;
+                growth = Growth::Polynomial;
+                continue;
+            }
             Err(_) if space.indefinite() && sigma * h * h < 1e8 => {
                 sigma *= 16.0;
                 continue;
@@ -174,12 +186,12 @@ pub fn flow(
 /// Coordinates of (δq/t, δv) in an orthonormal basis, in one or two lists.
 type Coordinates = [Vec<f64>; 2];
 
-fn size(c: &Coordinates) -> f64 {
+fn size(c: &[Vec<f64>]) -> f64 {
     c.iter().flatten().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 /// Distance of two points, of which one may have fewer coordinates.
-fn distance(a: &Coordinates, b: &Coordinates) -> f64 {
+fn distance(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let mut sum = 0.0;
     for (a, b) in a.iter().zip(b) {
         for k in 0..a.len().max(b.len()) {
@@ -224,6 +236,8 @@ fn converge(
     let allowed = |t: f64, now: &Coordinates| tolerance * t / h * (size(now) + speed);
     let mut before: Option<(usize, Option<Coordinates>)> = None;
     let mut last_change = None;
+    // Of two lists the first is δq; a single one holds both.
+    let lists = if matches!(growth, Growth::Polynomial) { 2 } else { 1 };
     let mut complete = space.len() == 0;
     loop {
         let m = space.len();
@@ -235,7 +249,8 @@ fn converge(
             return now.map(|now| (part, now)).ok_or(FlowError::NotFinite);
         }
         if let Some((fewer, then)) = &before {
-            let change = now.as_ref().zip(then.as_ref()).map(|(now, then)| (distance(now, then), now));
+            let change = now.as_ref().zip(then.as_ref());
+            let change = change.map(|(now, then)| (distance(&now[..lists], &then[..lists]), now));
             if let Some((change, now)) = change {
                 let ratio = last_change.map_or(0.5, |last: f64| change / last).min(0.8);
                 let ahead = (ratio / (1.0 - ratio)).max(0.5);
@@ -245,9 +260,9 @@ fn converge(
                 last_change = Some(change);
             }
             if m >= accuracy.max_vectors {
-                return match (&growth, now) {
-                    (Growth::ShiftInvert { .. }, Some(now)) => Ok((part, now)),
-                    _ => fraction(space, [*fewer, m], part, &allowed),
+                return match growth {
+                    Growth::ShiftInvert { .. } => Err(FlowError::TooManyParts(1)),
+                    Growth::Polynomial => fraction(space, [*fewer, m], part, &allowed),
                 };
             }
         }
