@@ -201,7 +201,14 @@ impl Integrator for Siere {
         for i in 0..n {
             rhs[i] = h * force[i] - (product[i] - momentum[i] - h * damped[i]);
         }
-        let change = if modes.used > 0 { linear.change_of_force(&dq) } else { None };
+        let mut change = if modes.used > 0 { linear.change_of_force(&dq) } else { None };
+        if let Some(change) = &mut change {
+            for u in modes.used_vectors(n) {
+                let along = dot(u, change);
+                linear.mass(u, &mut product);
+                change.iter_mut().zip(&product).for_each(|(c, m)| *c -= along * m);
+            }
+        }
         for translation in &translations {
             translation.add_to(&mut dq, &mut dv);
         }
@@ -211,14 +218,7 @@ impl Integrator for Siere {
             finish(system, state, &mut self.ends, h, dq, (0..n).map(|i| dv[i] + rhs[i]).collect())
         };
         // Seen from where the modes lead; if that leads nowhere, from the start of the step.
-        let warm = change.map(|mut change| {
-            for u in modes.used_vectors(n) {
-                let along = dot(u, &change);
-                linear.mass(u, &mut product);
-                change.iter_mut().zip(&product).for_each(|(c, m)| *c -= along * m);
-            }
-            rest(rhs.iter().zip(&change).map(|(r, c)| r + h * c).collect())
-        });
+        let warm = change.map(|change| rest(rhs.iter().zip(&change).map(|(r, c)| r + h * c).collect()));
         match warm {
             None | Some(Err(StepError::Infeasible { .. })) => rest(rhs)?,
             Some(done) => done?,
