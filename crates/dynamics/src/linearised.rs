@@ -29,8 +29,6 @@ pub struct Linearised<'a> {
     /// Where K is taken, m.
     q: Vec<f64>,
     time: f64,
-    /// ∇W there, all unknowns.
-    gradient: Vec<f64>,
     /// K, held unknowns decoupled.
     stiffness: BlockMatrix,
     /// D likewise, if there are forces without potential.
@@ -67,9 +65,11 @@ impl<'a> Linearised<'a> {
                 acceleration[i] = (ends.v[i] - state.v[i]) / h;
             }
         }
-        let mut gradient = vec![0.0; n];
-        system.gradient(time, &q, &mut gradient);
-        let mut force: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        let mut force = vec![0.0; n];
+        system.gradient(time, &q, &mut force);
+        for f in &mut force {
+            *f = -*f;
+        }
         let mut stiffness = BlockMatrix::zeros(system.pattern().clone());
         system.hessian(time, &q, Curvature::Exact, &mut stiffness);
         let mut damping = None;
@@ -99,23 +99,7 @@ impl<'a> Linearised<'a> {
         for i in (0..n).filter(|&i| ends.mask[i]) {
             (v[i], acceleration[i]) = (0.0, 0.0);
         }
-        let held = &ends.mask;
-        Ok(Self { system, held, q, time, gradient, stiffness, damping, kind, velocity: v, acceleration })
-    }
-
-    /// By how much the force of the potential changes if the free unknowns are displaced, itself and not as K has it; `None`
-    /// where that is infeasible.
-    pub fn change_of_force(&self, displacement: &[f64]) -> Option<Vec<f64>> {
-        let moved: Vec<f64> = self.q.iter().zip(displacement).map(|(q, d)| q + d).collect();
-        if !self.system.energy(self.time, &moved).is_finite() {
-            return None;
-        }
-        let mut change = vec![0.0; moved.len()];
-        self.system.gradient(self.time, &moved, &mut change);
-        for i in 0..moved.len() {
-            change[i] = if self.held[i] { 0.0 } else { self.gradient[i] - change[i] };
-        }
-        first_not_finite(&[&change]).is_none().then_some(change)
+        Ok(Self { system, held: &ends.mask, q, time, stiffness, damping, kind, velocity: v, acceleration })
     }
 
     /// Takes the given translations out of a vector.

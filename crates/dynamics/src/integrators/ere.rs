@@ -47,8 +47,9 @@ pub(super) const ENTRY: Entry = Entry {
     build: |options| Box::new(Ere::new(options)),
 };
 
-/// hω_max above which solves cost less than products: a space of m vectors costs m products and m² sums, a
-/// factorisation with its solves about as much as a hundred products and their sums.
+/// hω_max above which solves cost less than products, by the bound of [`Linearised::fastest`], which lies above it.
+/// Measured (`lilyan bench exponential`): at hω_max = 28, 44, 88, 139, 278 and 440 products take 0.15, 1.4, 1.3, 3.6, 5.6
+/// and 37 times as long, on bars of 1,536 and 12,288 tets that swing smoothly.
 const STIFF: f64 = 100.0;
 
 /// τ/h. Between 1/2 and 1/50 it makes no difference where hω is large; where it is not, 1/10 takes half the vectors that

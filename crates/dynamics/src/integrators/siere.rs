@@ -10,11 +10,6 @@
 //! * each mode moves by the closed form of its damped oscillator ([`lilyan_solve::phi`]), also where λ ≤ 0;
 //! * the complement takes the step of `semi-implicit`, (M + hD + h²K) δv = h f_c − h²K v_c, δq = h(v_c + δv).
 //!
-//! H(u_{k+1}) is linearised about where the modes lead, not about u_k: one Newton step of backward Euler from the "warm
-//! start" that the thesis speaks of. f_c is then the force there. The formula is the same for linear systems. In others
-//! modes lead straight on where the body turns, and stretch it; seen only a step later, that stretch is damped away with the
-//! energy that went into it: of a bar twisted by 90°, 0.29 was left instead of 0.58 (docs/exponential.md).
-//!
 //! The first modes come from shift-invert Lanczos. Afterwards last step's are refined with the factorisation of
 //! M + hD + h²K that the step needs anyway, by block Davidson ([`lilyan_solve::refine`]). They need not be exact: the
 //! split only says which part is integrated how.
@@ -201,28 +196,15 @@ impl Integrator for Siere {
         for i in 0..n {
             rhs[i] = h * force[i] - (product[i] - momentum[i] - h * damped[i]);
         }
-        let mut change = if modes.used > 0 { linear.change_of_force(&dq) } else { None };
-        if let Some(change) = &mut change {
-            for u in modes.used_vectors(n) {
-                let along = dot(u, change);
-                linear.mass(u, &mut product);
-                change.iter_mut().zip(&product).for_each(|(c, m)| *c -= along * m);
-            }
+        work.factor.solve(&mut rhs);
+        for i in 0..n {
+            dq[i] += h * (v[i] + rhs[i]);
+            dv[i] += rhs[i];
         }
         for translation in &translations {
             translation.add_to(&mut dq, &mut dv);
         }
-        let mut rest = |mut rhs: Vec<f64>| {
-            work.factor.solve(&mut rhs);
-            let dq = (0..n).map(|i| dq[i] + h * (v[i] + rhs[i])).collect();
-            finish(system, state, &mut self.ends, h, dq, (0..n).map(|i| dv[i] + rhs[i]).collect())
-        };
-        // Seen from where the modes lead; if that leads nowhere, from the start of the step.
-        let warm = change.map(|change| rest(rhs.iter().zip(&change).map(|(r, c)| r + h * c).collect()));
-        match warm {
-            None | Some(Err(StepError::Infeasible { .. })) => rest(rhs)?,
-            Some(done) => done?,
-        }
+        finish(system, state, &mut self.ends, h, dq, dv)?;
         Ok(Integrating { newton_iterations: 1, linear_iterations: 0 })
     }
 
