@@ -4,6 +4,8 @@
 //! names that are made to point here), what comes from a page must come from our own (`Origin`), and whoever reads or changes anything
 //! must know a secret of this process (the token).
 
+#![deny(clippy::indexing_slicing)]
+
 use axum::http::HeaderMap;
 use axum::http::header::{HOST, ORIGIN};
 use std::net::SocketAddr;
@@ -64,7 +66,7 @@ impl Names {
     }
 
     /// Whether a request comes from our own page, or from no page at all.
-    pub fn from_here(&self, headers: &HeaderMap) -> bool {
+    pub fn comes_from_here(&self, headers: &HeaderMap) -> bool {
         let ours = |origin: &[u8]| self.hosts.iter().any(|h| format!("http://{h}").as_bytes() == origin);
         headers.get_all(ORIGIN).iter().all(|origin| ours(origin.as_bytes()))
     }
@@ -95,8 +97,8 @@ mod tests {
         }
         assert!(!names.addressed(&headers(&[])));
         assert!(!names.addressed(&headers(&[("host", "localhost:7777"), ("host", "evil.com")])));
-        assert!(names.from_here(&headers(&[("origin", "http://localhost:7777")])));
-        assert!(names.from_here(&headers(&[])));
+        assert!(names.comes_from_here(&headers(&[("origin", "http://localhost:7777")])));
+        assert!(names.comes_from_here(&headers(&[])));
         let strangers = [
             "null",
             "http://localhost",
@@ -105,7 +107,7 @@ mod tests {
             "http://localhost:7777.evil.com",
         ];
         for origin in strangers {
-            assert!(!names.from_here(&headers(&[("origin", origin)])), "{origin}");
+            assert!(!names.comes_from_here(&headers(&[("origin", origin)])), "{origin}");
         }
     }
 

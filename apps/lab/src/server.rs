@@ -1,5 +1,7 @@
 //! HTTP: the page, the upgrade to a WebSocket, uploads; refused before anything is read where access is not given.
 
+#![deny(clippy::indexing_slicing)]
+
 use crate::access::{Names, Token};
 use crate::session::{Sessions, UPLOAD_BYTES};
 use crate::{assets, socket};
@@ -146,7 +148,7 @@ async fn guard(State(shared): State<Shared>, request: Request, next: Next) -> Re
     let headers = request.headers();
     let mut response = if !shared.names.addressed(headers) {
         (StatusCode::FORBIDDEN, "this is not the address of the lab\n").into_response()
-    } else if !shared.names.from_here(headers) {
+    } else if !shared.names.comes_from_here(headers) {
         (StatusCode::FORBIDDEN, "only the lab's own page may ask this\n").into_response()
     } else {
         next.run(request).await
@@ -177,11 +179,14 @@ async fn page(uri: Uri, method: axum::http::Method) -> Response {
 
 type Parameters = Query<HashMap<String, String>>;
 
-fn admitted(shared: &Shared, parameters: &HashMap<String, String>) -> Result<(), Response> {
+/// The answer to who does not know the token.
+fn stranger(shared: &Shared, parameters: &HashMap<String, String>) -> Option<Response> {
     match parameters.get("token") {
-        Some(token) if shared.token.matches(token) => Ok(()),
-        _ => Err((StatusCode::FORBIDDEN, "open the lab by the address that `lilyan lab` printed\n")
-            .into_response()),
+        Some(token) if shared.token.matches(token) => None,
+        _ => Some(
+            (StatusCode::FORBIDDEN, "open the lab by the address that `lilyan lab` printed\n")
+                .into_response(),
+        ),
     }
 }
 
@@ -190,7 +195,7 @@ async fn open_socket(
     Query(parameters): Parameters,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Response {
-    if let Err(refused) = admitted(&shared, &parameters) {
+    if let Some(refused) = stranger(&shared, &parameters) {
         return refused;
     }
     let upgrade = match upgrade {
@@ -213,7 +218,7 @@ async fn upload(
     _headers: HeaderMap,
     body: Result<Bytes, axum::extract::rejection::BytesRejection>,
 ) -> Response {
-    if let Err(refused) = admitted(&shared, &parameters) {
+    if let Some(refused) = stranger(&shared, &parameters) {
         return refused;
     }
     let body = match body {

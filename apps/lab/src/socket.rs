@@ -1,5 +1,7 @@
 //! One page's connection: its messages to the session, the session's events and newest frame to it.
 
+#![deny(clippy::indexing_slicing)]
+
 use crate::session::{Client, Event};
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use std::time::Duration;

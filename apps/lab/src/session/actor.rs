@@ -1,5 +1,7 @@
 //! The session's thread: requests in, steps in between, events and frames out.
 
+#![deny(clippy::indexing_slicing)]
+
 use super::clock::Clock;
 use super::frame::{self, Show};
 use super::message::{self, Change, Request};
@@ -17,7 +19,7 @@ use tokio::sync::{mpsc, watch};
 
 /// Time between frames: sixty in a second.
 const FRAME: Duration = Duration::from_micros(16_500);
-/// A session that nobody looks at ends after this.
+/// A session that nobody looks at waits so long for a page to come back.
 const ALONE: Duration = Duration::from_secs(120);
 /// Changes that can be taken back.
 const UNDO: usize = 100;
@@ -97,11 +99,16 @@ impl Actor {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            if clients.load(Ordering::SeqCst) > 0 {
-                alone = Instant::now();
-            } else if alone.elapsed() > ALONE {
-                return;
+            if clients.load(Ordering::SeqCst) == 0 {
+                if alone.elapsed() > ALONE {
+                    return;
+                }
+                // Nothing moves while nobody looks.
+                std::thread::sleep(Duration::from_millis(20));
+                self.clock.set(self.next().map_or(0.0, |(_, t, _)| t));
+                continue;
             }
+            alone = Instant::now();
             self.work();
             if self.stale && self.shown.elapsed() >= FRAME {
                 self.send_frame();
@@ -531,7 +538,7 @@ impl Actor {
         let pane = self.pane(i)?;
         let mut document = pane.document.clone();
         let mut set = |path: &str, value: Option<&str>| {
-            let node = value.map(|text| apply_text(text)).transpose()?;
+            let node = value.map(apply_text).transpose()?;
             set_value(&mut document, path, node).map_err(|e| e.to_string())
         };
         if with_state {

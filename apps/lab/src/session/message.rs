@@ -1,5 +1,7 @@
 //! What pages say, checked, and what they are told in words.
 
+#![deny(clippy::indexing_slicing)]
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -86,6 +86,18 @@ struct Handle {
     clients: AtomicUsize,
     ended: AtomicBool,
     folder: PathBuf,
+    began: std::time::Instant,
+}
+
+/// Ends the oldest session that nobody looks at.
+fn make_room(open: &mut HashMap<String, Arc<Handle>>) {
+    let empty = open.iter().filter(|(_, handle)| handle.clients.load(Ordering::SeqCst) == 0);
+    let Some(oldest) = empty.min_by_key(|(_, handle)| handle.began).map(|(name, _)| name.clone()) else {
+        return;
+    };
+    if let Some(handle) = open.remove(&oldest) {
+        let _ = handle.inbox.try_send(Incoming::End);
+    }
 }
 
 /// All sessions of the program.
@@ -99,7 +111,7 @@ pub struct Sessions {
 impl Sessions {
     /// None yet; new ones open with that scene. Makes a folder for files from pages, which nobody else can read.
     pub fn new(first_scene: &str) -> std::io::Result<Self> {
-        let folder = std::env::temp_dir().join(format!("lilyan-lab-{}", &access::random()?[..16]));
+        let folder = std::env::temp_dir().join(format!("lilyan-lab-{}", access::random()?));
         let mut builder = std::fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -123,6 +135,9 @@ impl Sessions {
         }
         let mut open = self.open();
         open.retain(|_, handle| !handle.ended.load(Ordering::SeqCst));
+        if open.len() >= SESSIONS && name.is_none_or(|name| !open.contains_key(name)) {
+            make_room(&mut open);
+        }
         let session = match name.and_then(|name| open.get(name)) {
             Some(session) => session.clone(),
             None if open.len() >= SESSIONS => {
@@ -159,6 +174,7 @@ impl Sessions {
             clients: AtomicUsize::new(0),
             ended: AtomicBool::new(false),
             folder: folder.clone(),
+            began: std::time::Instant::now(),
         });
         let (name, scene, seen) = (name.to_owned(), self.first_scene.clone(), handle.clone());
         std::thread::Builder::new().name("session".into()).spawn(move || {

@@ -196,7 +196,18 @@ impl Pane {
         }
         let why = match finite {
             false => run::blown_up(&self.scene, &self.built),
-            true => format!("at t = {:.4} s: the body has flown apart", simulation.state.t),
+            true => {
+                let t = simulation.state.t;
+                let step = simulation.step;
+                match self.limit.filter(|limit| step > *limit) {
+                    Some(limit) => format!(
+                        "at t = {t:.4} s: the body has flown apart; the step of {step:.2e} s is longer than {limit:.2e} s, up to \
+                         which {} is stable",
+                        self.scene.integrator.name
+                    ),
+                    None => format!("at t = {t:.4} s: the body has flown apart; try a shorter step of time"),
+                }
+            }
         };
         self.restore();
         Err(why)

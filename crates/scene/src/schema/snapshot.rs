@@ -25,7 +25,8 @@ impl Snapshot {
         let bytes = base64::decode(text.as_bytes(), usize::MAX);
         let word = |b: &[u8]| b.try_into().map(f64::from_le_bytes).unwrap_or(f64::NAN);
         let numbers: Vec<f64> = bytes.chunks_exact(8).map(word).collect();
-        let whole = !numbers.is_empty() && bytes.len() % 48 == 0 && numbers.iter().all(|x| x.is_finite());
+        let whole =
+            !numbers.is_empty() && bytes.len().is_multiple_of(48) && numbers.iter().all(|x| x.is_finite());
         if !whole {
             return Err(
                 item.error("is not a state that was saved with a scene; leave it out, or save it again")

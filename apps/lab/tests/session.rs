@@ -1,0 +1,252 @@
+//! What a session does when it is told to.
+
+mod common;
+
+use common::{Lab, Page};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+fn energy(page: &mut Page, what: &str) -> f64 {
+    page.frame().says["panes"][0]["energy"][what].as_f64().unwrap()
+}
+
+fn set(path: &str, value: Value) -> String {
+    json!({ "do": "set", "changes": [{ "path": path, "value": value }] }).to_string()
+}
+
+#[test]
+fn it_moves_pauses_steps_and_resets() {
+    let lab = Lab::open("swinging-cube");
+    let mut page = lab.page();
+    let hello = page.event("hello");
+    assert!(hello["catalogue"]["integrators"].as_array().unwrap().len() > 20);
+    let time = |page: &mut Page| page.frame().says["panes"][0]["t"].as_f64().unwrap();
+    let (first, later) = (time(&mut page), time(&mut page));
+    assert!(later >= first);
+    page.reaches(0.1);
+    let a = page.still().says["panes"][0]["t"].as_f64().unwrap();
+    page.say(r#"{"do":"step"}"#);
+    let b = time(&mut page);
+    assert!((b - a - 0.005).abs() < 1e-9, "one step: {a} to {b}");
+    page.answer(r#"{"do":"reset"}"#, "panes");
+    assert_eq!(time(&mut page), 0.0);
+}
+
+#[test]
+fn settings_change_while_the_state_goes_on() {
+    let lab = Lab::open("wobbling-jelly");
+    let mut page = lab.page();
+    page.event("panes");
+    page.reaches(0.05);
+    let frame = page.still();
+    let (t, before) = (frame.says["panes"][0]["t"].as_f64().unwrap(), frame.numbers(0, "positions"));
+
+    let panes = page.answer(&set("body.0.material.E", json!(3e4)), "panes");
+    assert_eq!(panes["panes"][0]["scene"]["body"][0]["material"]["E"], 3e4);
+    let frame = page.quiet();
+    assert_eq!(frame.says["panes"][0]["t"].as_f64(), Some(t), "time goes on");
+    assert_eq!(frame.numbers(0, "positions"), before, "the shape goes on");
+
+    // Another mesh of the same shape takes the deformation over.
+    page.answer(&set("body.0.mesh.box.cells", json!([3, 5, 3])), "panes");
+    let coarse = page.quiet().numbers(0, "positions");
+    assert_ne!(coarse.len(), before.len());
+    let extent = |x: &[f32]| x.chunks(3).map(|x| x[1]).fold(0f32, f32::max);
+    assert!((extent(&coarse) - extent(&before)).abs() < 0.02, "{} and {}", extent(&coarse), extent(&before));
+
+    // What is refused changes nothing, and says why.
+    let refused = page.answer(&set("integrator.name", json!("nonsense")), "error");
+    assert!(refused["text"].as_str().unwrap().contains("nonsense"));
+    let undone = page.answer(r#"{"do":"undo"}"#, "panes");
+    assert_eq!(undone["panes"][0]["scene"]["body"][0]["mesh"]["box"]["cells"], json!([4, 6, 4]));
+    let undone = page.answer(r#"{"do":"undo"}"#, "panes");
+    assert_eq!(undone["panes"][0]["scene"]["body"][0]["material"]["E"], 1.5e4);
+    assert!(page.answer(r#"{"do":"undo"}"#, "error")["text"].as_str().unwrap().contains("nothing"));
+}
+
+/// A pull does work from outside, and the books balance with and after it.
+#[test]
+fn pulling_is_work_from_outside() {
+    let lab = Lab::open("wobbling-jelly");
+    let mut page = lab.page();
+    page.event("panes");
+    page.answer(&set("integrator", json!({ "name": "energy-momentum" })), "panes");
+    let corner = page.until("geometry", |p| {
+        p.frames.iter().find(|f| f.kind == 1).map(|f| f.numbers(0, "rest").len() / 3 - 1)
+    });
+    for k in 0..8 {
+        let x = 0.2 + 0.01 * f64::from(k);
+        page.say(&json!({ "do": "grab", "pane": 0, "vertex": corner, "to": [x, 0.32, x] }).to_string());
+        page.frame();
+    }
+    let force = page.until("a pull", |p| {
+        let grab = &p.frames.last().filter(|f| f.kind == 2)?.says["panes"][0]["grab"];
+        grab["force"].as_array().map(|f| f.iter().map(|x| x.as_f64().unwrap().abs()).sum::<f64>())
+    });
+    assert!(force > 0.0);
+    page.say(r#"{"do":"release"}"#);
+    page.until("release", |p| {
+        p.frames.last().filter(|f| f.kind == 2 && f.says["panes"][0]["grab"].is_null()).map(|_| ())
+    });
+    let (work, total, lost) =
+        (energy(&mut page, "work"), energy(&mut page, "total"), energy(&mut page, "numerical"));
+    assert!(work > 0.0, "pulling did {work} J of work");
+    assert!(lost.abs() < 1e-6 * total, "{lost} J of {total} J are lost");
+}
+
+#[test]
+fn vertices_are_pinned_freed_pushed_and_thrown() {
+    let lab = Lab::open("wobbling-jelly");
+    let mut page = lab.page();
+    page.event("panes");
+    page.answer(r#"{"do":"pause"}"#, "status");
+    let pins = |v: &Value| v["panes"][0]["scene"]["pin"].as_array().map_or(0, Vec::len);
+    let pinned = page.answer(r#"{"do":"pin","pane":0,"vertices":[129]}"#, "panes");
+    assert_eq!(pins(&pinned), 2);
+    let held = page.quiet().numbers(0, "positions")[3 * 129..].to_vec();
+    page.answer(r#"{"do":"play"}"#, "status");
+    page.reaches(0.1);
+    assert_eq!(page.frame().numbers(0, "positions")[3 * 129..].to_vec(), held, "a pinned vertex stays");
+    let freed = page.answer(r#"{"do":"unpin","pane":0,"vertices":[129]}"#, "panes");
+    assert_eq!(pins(&freed), 1);
+    let freed = page.answer(r#"{"do":"unpin","pane":0}"#, "panes");
+    assert_eq!(pins(&freed), 0);
+    let forced = page.answer(r#"{"do":"force","pane":0,"vertices":[129],"force":[0,3,0]}"#, "panes");
+    assert_eq!(forced["panes"][0]["scene"]["load"][0]["force"], json!([0.0, 3.0, 0.0]));
+    let let_go = page.answer(r#"{"do":"force","pane":0,"vertices":[129],"force":[0,0,0]}"#, "panes");
+    assert!(let_go["panes"][0]["scene"]["load"].as_array().is_none_or(Vec::is_empty));
+
+    page.still();
+    let up = |page: &mut Page| page.quiet().says["panes"][0]["momentum"][1].as_f64().unwrap();
+    let before = up(&mut page);
+    page.say(r#"{"do":"kick","pane":0,"momentum":[0,2,0]}"#);
+    let kicked = up(&mut page);
+    assert!((kicked - before - 2.0).abs() < 1e-9, "{before} to {kicked}");
+    page.say(r#"{"do":"throw","pane":0,"velocity":[0,1,0]}"#);
+    let thrown = up(&mut page);
+    let mass = 0.2 * 0.3 * 0.2 * 1000.0;
+    assert!((thrown - kicked - mass).abs() < 1e-9, "{kicked} to {thrown}");
+    for nonsense in
+        [r#"{"do":"pin","pane":0,"vertices":[99999]}"#, r#"{"do":"grab","pane":7,"vertex":0,"to":[0,0,0]}"#]
+    {
+        assert!(page.answer(nonsense, "error")["text"].as_str().unwrap().contains("there is no"));
+    }
+}
+
+/// A step that is too long for an explicit method explodes; the page hears why, what was good is back, and the remedy works.
+#[test]
+fn an_explosion_is_explained_and_mended() {
+    let lab = Lab::open("wobbling-jelly");
+    let mut page = lab.page();
+    page.event("panes");
+    let panes = page.answer(&set("integrator", json!({ "name": "verlet" })), "panes");
+    assert!(panes["panes"][0]["stability"]["share"].as_f64() > Some(1.0), "the limit is told before");
+    let known = page.texts.len();
+    let failure =
+        page.until("failure", |p| p.texts[known..].iter().find(|t| t["event"] == "failure").cloned());
+    assert!(failure["text"].as_str().unwrap().contains("step"), "{failure}");
+    let positions = page.quiet().numbers(0, "positions");
+    assert!(positions.iter().all(|x| x.abs() < 10.0), "the last good state is back");
+    let remedies = failure["remedies"].as_array().unwrap();
+    let implicit = remedies.iter().find(|r| r["label"].as_str().unwrap().contains("implicit")).unwrap();
+    let t = page.frames.last().unwrap().says["panes"][0]["t"].as_f64().unwrap();
+    for message in implicit["messages"].as_array().unwrap() {
+        page.say(&message.to_string());
+    }
+    page.until("it to go on", |p| {
+        p.frames.last().and_then(|f| f.says["panes"][0]["t"].as_f64()).filter(|now| *now > t + 0.05)
+    });
+}
+
+#[test]
+fn panes_side_by_side_keep_pace() {
+    let lab = Lab::open("swinging-cube");
+    let mut page = lab.page();
+    page.event("panes");
+    let panes = page.answer(r#"{"do":"gallery","name":"swinging-cube"}"#, "panes");
+    assert_eq!(panes["panes"].as_array().unwrap().len(), 3);
+    page.reaches(0.2);
+    let frame = page.frame();
+    let times: Vec<f64> = (0..3).map(|i| frame.says["panes"][i]["t"].as_f64().unwrap()).collect();
+    let apart =
+        times.iter().fold(0f64, |m, t| m.max(*t)) - times.iter().fold(f64::INFINITY, |m, t| m.min(*t));
+    assert!(apart <= 0.05 + 1e-9, "{times:?}");
+    page.answer(r#"{"do":"close","pane":1}"#, "panes");
+    let split = page.answer(r#"{"do":"split"}"#, "panes");
+    assert_eq!(split["panes"].as_array().unwrap().len(), 3);
+    for comparison in lilyan_lab::session::GALLERY {
+        let opened = page.answer(&json!({ "do": "gallery", "name": comparison.name }).to_string(), "panes");
+        assert_eq!(opened["panes"].as_array().unwrap().len(), comparison.panes.len(), "{}", comparison.name);
+    }
+    assert!(
+        page.answer(r#"{"do":"gallery","name":"nothing"}"#, "error")["text"]
+            .as_str()
+            .unwrap()
+            .contains("pendulum")
+    );
+}
+
+/// What is saved opens again at the very same state.
+#[test]
+fn a_saved_scene_goes_on_where_it_was() {
+    let lab = Lab::open("wobbling-jelly");
+    let mut page = lab.page();
+    page.event("panes");
+    page.reaches(0.1);
+    let frame = page.still();
+    let before = frame.numbers(0, "positions");
+    let total = frame.says["panes"][0]["energy"]["total"].as_f64().unwrap();
+    let file = page.answer(r#"{"do":"save","pane":0,"state":true}"#, "file");
+    let text = file["text"].as_str().unwrap();
+    assert!(text.contains("initial = { state = "), "{}", &text[..200]);
+    page.answer(&json!({ "do": "open", "text": text, "name": "again.toml" }).to_string(), "panes");
+    page.still();
+    page.answer(r#"{"do":"reset"}"#, "panes");
+    let frame = page.quiet();
+    assert_eq!(frame.numbers(0, "positions"), before);
+    let again = frame.says["panes"][0]["energy"]["total"].as_f64().unwrap();
+    assert!((again - total).abs() <= 1e-12 * total.abs(), "{total} and {again}");
+    let refused = page.answer(r#"{"do":"open","text":"nonsense = [","name":"x.toml"}"#, "error");
+    assert!(refused["text"].as_str().unwrap().contains("x.toml"));
+}
+
+/// A file from the page becomes the body's shape.
+#[test]
+fn a_mesh_that_was_sent_becomes_the_body() {
+    let lab = Lab::open("wobbling-jelly");
+    let mut page = lab.page();
+    let session = page.event("hello")["session"].as_str().unwrap().to_owned();
+    let cube = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n\
+        f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+    let path = format!("/upload?token={}&session={session}&name=cube.obj", lab.token);
+    assert_eq!(lab.ask("POST", &path, &[("Host", &lab.host())], cube.as_bytes()).0, 204);
+    page.answer(r#"{"do":"unpin","pane":0}"#, "panes");
+    let panes = page.answer(r#"{"do":"mesh","name":"cube.obj"}"#, "panes");
+    assert!(panes["panes"][0]["elements"].as_u64() > Some(0));
+    assert!(
+        page.answer(r#"{"do":"mesh","name":"other.obj"}"#, "error")["text"]
+            .as_str()
+            .unwrap()
+            .contains("other.obj")
+    );
+}
+
+/// A page that never reads does not slow the simulation down, and is let go.
+#[test]
+fn a_page_that_does_not_read_holds_nobody_up() {
+    let lab = Lab::open("swinging-cube");
+    let mut page = lab.page();
+    let session = page.event("hello")["session"].as_str().unwrap().to_owned();
+    page.answer(r#"{"do":"speed","value":null}"#, "status");
+    let pace = |page: &mut Page| {
+        let (a, began) = (page.frame().says["panes"][0]["step"].as_u64().unwrap(), Instant::now());
+        page.until("two seconds", |p| (began.elapsed() > Duration::from_secs(2)).then(|| p.frames.len()));
+        (page.frame().says["panes"][0]["step"].as_u64().unwrap() - a) as f64 / began.elapsed().as_secs_f64()
+    };
+    let alone = pace(&mut page);
+    let deaf: Vec<Page> = (0..5).map(|_| lab.page_of(&session)).collect();
+    let beside = pace(&mut page);
+    drop(deaf);
+    // Timings on a shared machine scatter; being held up would be a factor, not a share.
+    assert!(beside > 0.4 * alone, "{alone} steps/s alone, {beside} beside pages that do not read");
+}
