@@ -17,6 +17,10 @@ pub trait Scheme: Send {
     fn keeps_constraints(&self) -> bool {
         false
     }
+    /// See [`Integrator::takes_fits`].
+    fn takes_fits(&self) -> bool {
+        false
+    }
 }
 
 /// Where a step ends. Held unknowns need not be right: the driver puts them in place.
@@ -220,6 +224,10 @@ impl<S: Scheme> Integrator for Driven<S> {
 
     fn claims(&self) -> Claims {
         self.scheme.claims()
+    }
+
+    fn takes_fits(&self) -> bool {
+        self.scheme.takes_fits()
     }
 
     fn holding(&self) -> Option<&Holding> {

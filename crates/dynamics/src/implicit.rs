@@ -14,7 +14,7 @@ use crate::{Integrating, StepError, System};
 use lilyan_solve::newton::{
     Curvature, Equations, Objective, SolveError, SolveReport, Stopping, Workspace, dot, find_root, minimize,
 };
-use lilyan_solve::{BlockMatrix, BlockPattern, SparseRows};
+use lilyan_solve::{BlockMatrix, BlockPattern, Deflation, SparseRows};
 use std::sync::Arc;
 
 /// How the potential enters.
@@ -150,6 +150,7 @@ impl<'a> ImplicitStep<'a> {
         let minimizes = method == Method::Minimize
             && self.parts.potential == PotentialRule::Gradient
             && self.holding.is_none()
+            && self.system.correction().is_none()
             && !self.system.has_forces();
         let mut still = x.to_vec();
         for i in 0..still.len() {
@@ -260,14 +261,18 @@ impl<'a> ImplicitStep<'a> {
         if self.system.has_forces() {
             let mut d = BlockMatrix::zeros(self.system.pattern().clone());
             self.system.damping(self.parts.time, x, &mut d);
-            let span = match self.parts.forces {
-                ForceRule::Between => self.parts.reach * self.h,
-                ForceRule::At { span, .. } => span,
-            };
-            a.add_scaled(self.parts.force_weight / span, &d);
+            a.add_scaled(self.parts.force_weight / self.span(), &d);
         }
         self.system.mass().add_to(a);
         a.hold(self.held);
+    }
+
+    /// The time (s) by which x − q₀ is divided for the velocity that forces see.
+    fn span(&self) -> f64 {
+        match self.parts.forces {
+            ForceRule::Between => self.parts.reach * self.h,
+            ForceRule::At { span, .. } => span,
+        }
     }
 }
 
@@ -324,6 +329,11 @@ impl Equations for ImplicitStep<'_> {
 
     fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
         self.matrix(x, curvature, a);
+    }
+
+    fn correction(&self, a: &BlockMatrix) -> Option<Deflation> {
+        let damped = self.parts.force_weight / self.span();
+        self.system.correction().map(|c| c.deflation(a, self.parts.weight, damped))
     }
 
     fn weight(&self, i: usize) -> f64 {

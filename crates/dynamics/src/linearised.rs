@@ -293,11 +293,17 @@ impl Linear for Linearised<'_> {
     }
     fn stiffness(&self, x: &[f64], y: &mut [f64]) {
         self.stiffness.mul_vec(x, y);
+        if let Some(correction) = self.system.correction() {
+            correction.add_stiffness(x, y);
+        }
     }
     fn damping(&self, x: &[f64], y: &mut [f64]) {
         match &self.damping {
             Some(d) => d.mul_vec(x, y),
             None => y.fill(0.0),
+        }
+        if let (Some(_), Some(correction)) = (&self.damping, self.system.correction()) {
+            correction.add_damping(x, y);
         }
     }
 }

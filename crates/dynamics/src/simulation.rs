@@ -1,6 +1,7 @@
 //! The run loop's inner part: one nominal step at a time, halved where it fails, with the energy
 //! that came in and went out kept in a ledger.
 
+use crate::fit::Fitting;
 use crate::integrators::{self, Pace};
 use crate::{EnergyParts, Integrating, Integrator, State, StepError, System};
 use lilyan_solve::newton::dot;
@@ -23,6 +24,8 @@ pub struct Simulation<S: System> {
     pub constraint_forces: Vec<f64>,
     /// How often a failing step may be halved.
     pub max_halvings: u32,
+    /// The modes of fitted bodies.
+    fitting: Option<Fitting>,
 }
 
 /// Energy across the boundary, J.
@@ -71,12 +74,19 @@ pub struct Checkpoint {
     pub memory: Vec<f64>,
     /// Forces of the constraints in the last step, N.
     pub constraint_forces: Vec<f64>,
+    /// The memory of fits.
+    pub modes: Vec<f64>,
 }
+
+/// A way back.
+type Before = (State, Ledger, Vec<f64>, Vec<f64>);
 
 impl<S: System> Simulation<S> {
     /// At time 0.
     pub fn new(system: S, integrator: Box<dyn Integrator>, state: State, step: f64) -> Self {
+        let fitting = Fitting::new(&system, &state);
         let mut simulation = Self {
+            fitting,
             system,
             integrator,
             state,
@@ -90,10 +100,20 @@ impl<S: System> Simulation<S> {
         simulation
     }
 
+    /// How the fits of bodies fare, if there are any.
+    pub fn fitting(&self) -> Option<&Fitting> {
+        self.fitting.as_ref()
+    }
+
     /// Kinetic energy and potential energy by kind, J.
     pub fn energies(&self) -> (f64, EnergyParts) {
         let kinetic = self.state.kinetic(&self.system);
-        (kinetic, self.system.energy_parts(self.state.t, &self.state.q))
+        let (t, q) = (self.state.t, &self.state.q);
+        let parts = match &self.fitting {
+            Some(fitting) => fitting.view(&self.system).energy_parts(t, q),
+            None => self.system.energy_parts(t, q),
+        };
+        (kinetic, parts)
     }
 
     /// Kinetic plus potential energy, J.
@@ -122,7 +142,7 @@ impl<S: System> Simulation<S> {
             self.whole(self.step, &mut record)?;
             record.advanced = self.step;
         } else {
-            let before = (self.state.clone(), self.ledger, self.integrator.memory());
+            let before = self.way_back();
             while nominal - self.state.t > 1e-9 * self.step {
                 let rest = nominal - self.state.t;
                 let h = if pace == Pace::Own { self.step } else { rest };
@@ -148,7 +168,7 @@ impl<S: System> Simulation<S> {
     fn whole(&mut self, h: f64, record: &mut StepRecord) -> Result<(), StepError> {
         if let Err(first) = self.part(h, record) {
             // Only now is a way back needed: a failed step leaves everything untouched.
-            let before = (self.state.clone(), self.ledger, self.integrator.memory());
+            let before = self.way_back();
             record.cut = true;
             if let Err(last) = self.halves(h, 1, first, record) {
                 self.go_back(before);
@@ -158,10 +178,18 @@ impl<S: System> Simulation<S> {
         Ok(())
     }
 
-    fn go_back(&mut self, (state, ledger, memory): (State, Ledger, Vec<f64>)) {
+    fn way_back(&self) -> Before {
+        let modes = self.fitting.as_ref().map_or(Vec::new(), |fitting| fitting.memory());
+        (self.state.clone(), self.ledger, self.integrator.memory(), modes)
+    }
+
+    fn go_back(&mut self, (state, ledger, memory, modes): Before) {
         (self.state, self.ledger) = (state, ledger);
         self.integrator.reset();
         self.integrator.remember(&memory);
+        if let Some(fitting) = &mut self.fitting {
+            fitting.remember(&modes);
+        }
     }
 
     /// Two halves of a step that failed because of `error`, themselves halved where they fail.
@@ -189,7 +217,13 @@ impl<S: System> Simulation<S> {
             || self.system.has_impulse()
             || self.system.held_moves();
         let before = accounting.then(|| self.state.clone());
-        let done = self.integrator.step(&self.system, &mut self.state, h)?;
+        let done = match &mut self.fitting {
+            None => self.integrator.step(&self.system, &mut self.state, h)?,
+            Some(fitting) => {
+                fitting.refresh(&self.system, self.state.t + h, &self.state.q);
+                self.integrator.step(&fitting.view(&self.system), &mut self.state, h)?
+            }
+        };
         record.parts += 1;
         record.integrating.newton_iterations += done.newton_iterations;
         record.integrating.linear_iterations += done.linear_iterations;
@@ -200,21 +234,31 @@ impl<S: System> Simulation<S> {
         }
         if let Some(before) = before {
             let fixed = self.integrator.pace() == Pace::Fixed;
-            self.account(&before, if fixed { h } else { self.state.t - before.t });
+            let h = if fixed { h } else { self.state.t - before.t };
+            let fitted = self.fitting.as_ref().map(|fitting| fitting.view(&self.system));
+            let system: &dyn System = match &fitted {
+                Some(fitted) => fitted,
+                None => &self.system,
+            };
+            let (work, dissipated) = self.account(system, &before, h);
+            self.ledger.work_external += work;
+            self.ledger.dissipated_physical += dissipated;
         }
         Ok(())
     }
 
-    /// Work of the step just done, by the midpoint rule (exact for `energy-momentum`).
-    fn account(&mut self, before: &State, h: f64) {
-        let (system, after) = (&self.system, &self.state);
+    /// Work done by loads and by what is held, and dissipation, of the step just done, by the midpoint rule (exact
+    /// for `energy-momentum`).
+    fn account(&self, system: &dyn System, before: &State, h: f64) -> (f64, f64) {
+        let after = &self.state;
+        let (mut work, mut dissipated) = (0.0, 0.0);
         let n = after.q.len();
         let moved: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| a - b).collect();
         let middle = before.t + 0.5 * h;
         let mut forces = vec![0.0; n];
         if system.has_forces() {
             system.forces_between(before.t, h, &before.q, &after.q, &mut forces);
-            self.ledger.dissipated_physical -= dot(&forces, &moved);
+            dissipated -= dot(&forces, &moved);
         }
         let mut impulse = vec![0.0; n];
         if system.has_impulse() {
@@ -225,12 +269,12 @@ impl<S: System> Simulation<S> {
             let mut kick = vec![0.0; n];
             system.mass().solve(&held, &impulse, &mut kick);
             let taken: f64 = (0..n).map(|i| impulse[i] * (after.v[i] - 0.5 * kick[i])).sum();
-            self.ledger.dissipated_physical -= taken;
+            dissipated -= taken;
         }
         if system.has_load() {
             let mut load = vec![0.0; n];
             system.load(middle, &mut load);
-            self.ledger.work_external += dot(&load, &moved);
+            work += dot(&load, &moved);
         }
         if system.held_moves() {
             let mut held = vec![false; n];
@@ -247,7 +291,7 @@ impl<S: System> Simulation<S> {
             if let Some(holding) = self.integrator.holding() {
                 reactions[..holding.reactions().len()].copy_from_slice(holding.reactions());
             }
-            self.ledger.work_external += (0..n)
+            work += (0..n)
                 .filter(|&i| held[i])
                 .map(|i| {
                     // Kinetic energy of what is held comes from outside too.
@@ -257,6 +301,7 @@ impl<S: System> Simulation<S> {
                 })
                 .sum::<f64>();
         }
+        (work, dissipated)
     }
 
     /// Everything needed to go on to the bit.
@@ -268,6 +313,7 @@ impl<S: System> Simulation<S> {
             ledger: self.ledger,
             memory: self.integrator.memory(),
             constraint_forces: self.constraint_forces.clone(),
+            modes: self.fitting.as_ref().map_or(Vec::new(), |fitting| fitting.memory()),
         }
     }
 
@@ -276,6 +322,7 @@ impl<S: System> Simulation<S> {
         self.step = checkpoint.step;
         self.index = checkpoint.index;
         self.constraint_forces.clone_from(&checkpoint.constraint_forces);
-        self.go_back((checkpoint.state.clone(), checkpoint.ledger, checkpoint.memory.clone()));
+        let Checkpoint { state, ledger, memory, modes, .. } = checkpoint.clone();
+        self.go_back((state, ledger, memory, modes));
     }
 }

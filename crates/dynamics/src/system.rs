@@ -3,6 +3,7 @@
 use crate::Mass;
 use crate::constraints::{self, Constraint};
 use crate::corotated::Corotated;
+use crate::fit::{Correction, Fit};
 use crate::strains::Strained;
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
@@ -112,6 +113,28 @@ pub trait System: Sync {
     /// Largest multiple of `d` that is known to be feasible from `q`.
     fn max_step(&self, _q: &[f64], _d: &[f64]) -> f64 {
         f64::INFINITY
+    }
+
+    /// ∇W without what is stored in the deformation of bodies, overwriting `g`. By default the loads.
+    fn outer_gradient(&self, t: f64, _q: &[f64], g: &mut [f64]) {
+        g.fill(0.0);
+        self.load(t, g);
+        g.iter_mut().for_each(|g| *g = -*g);
+    }
+    /// Adds the stiffness against deformation, ∇²W without what acts from outside.
+    fn inner_hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        self.hessian(t, q, curvature, h);
+    }
+    /// Adds those of the forces without potential that do not come from deformation, N.
+    fn outer_forces(&self, _t: f64, _q: &[f64], _v: &[f64], _f: &mut [f64]) {}
+    /// Bodies whose lowest modes are to have other frequencies; see [`crate::fit`].
+    fn fits(&self) -> &[Fit] {
+        &[]
+    }
+    /// What ∇²W and the damping matrix have beyond the sparse matrices that [`System::hessian`] and
+    /// [`System::damping`] give: there is then no W whose gradient [`System::gradient`] is.
+    fn correction(&self) -> Option<&Correction> {
+        None
     }
 
     /// The stiffness that turns with the elements; the error names what has none, and the remedy.

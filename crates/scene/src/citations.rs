@@ -18,6 +18,7 @@ pub fn for_scene(scene: &Scene) -> Vec<Citation> {
         keys.extend(materials::find(&body.material.model).map(|m| m.card().cite));
         // The λ of springs comes from there.
         keys.extend((body.element == Element::Springs).then_some("kharevych2010"));
+        keys.extend(body.fit.is_some().then_some("chen2019"));
         let named = |d: &Damping| damping::CATALOGUE.iter().find(|c| c.name == d.name()).map(|c| c.cite);
         keys.extend(body.damping.iter().filter_map(named));
     }

@@ -4,6 +4,7 @@ use crate::build::Built;
 use crate::schema::Scene;
 use lilyan_dynamics::analysis::{Response, Stability, response, stability};
 use lilyan_dynamics::constraints::jacobian;
+use lilyan_dynamics::fit;
 use lilyan_dynamics::{Curvature, Integrator, System, Value, integrators};
 use lilyan_solve::{
     BlockMatrix, BlockPattern, Cholesky, EigenError, Modes, Saddle, SparseRows, constrained_modes,
@@ -60,7 +61,38 @@ pub fn rest_positions(built: &Built) -> Vec<f64> {
 /// forces in constraints (the tension of a string) is left out, as that of loads is.
 pub fn modes(built: &Built, q: &[f64], count: usize) -> Result<Modes, EigenError> {
     let m = matrices(built, q);
-    constrained_modes(&m.stiffness, &m.mass, &m.held, &m.rows, count, 1e-10)
+    let system = &built.simulation.system;
+    if system.fits().is_empty() {
+        return constrained_modes(&m.stiffness, &m.mass, &m.held, &m.rows, count, 1e-10);
+    }
+    // A fit may change the order of modes.
+    let free = m.held.iter().filter(|h| !**h).count();
+    let more = (count + 10).min(free).max(count);
+    let mut modes = constrained_modes(&m.stiffness, &m.mass, &m.held, &m.rows, more, 1e-10)?;
+    fit::correct_modes(system, q, &mut modes);
+    modes.values.truncate(count);
+    modes.vectors.truncate(count);
+    modes.residuals.truncate(count);
+    Ok(modes)
+}
+
+/// What became of the fits of a run: a line for each that some steps had to do without.
+pub fn fit_warnings(built: &Built) -> Vec<String> {
+    let Some(fitting) = built.simulation.fitting() else { return Vec::new() };
+    let fits = built.simulation.system.fits().iter().zip(fitting.bodies());
+    fits.filter(|(_, followed)| followed.without > 0)
+        .map(|(fit, followed)| {
+            format!(
+                "body \"{}\" went without its fit in {} of {} steps, first at t = {:.4} s: {}; there it moves like the \
+                 plain coarse mesh",
+                fit.name,
+                followed.without,
+                followed.steps,
+                followed.first.unwrap_or(0.0),
+                followed.why.unwrap_or("its modes were lost")
+            )
+        })
+        .collect()
 }
 
 /// The largest angular frequency of the mesh at rest, rad/s; `None` if it cannot be found, or if nothing vibrates

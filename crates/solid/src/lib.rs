@@ -13,6 +13,7 @@ pub mod meshing;
 mod model;
 pub mod nets;
 pub mod potentials;
+pub mod spectra;
 mod volume;
 
 pub use builder::{BodyInput, DampingSpec, Glued, ModelBuilder, NetInput};

@@ -5,6 +5,7 @@ use crate::elements::{Bending, Gluing, Membrane, Springs, Tets};
 use crate::materials::CATALOGUE;
 use crate::potentials::{Kind, Potential, Tether};
 use lilyan_dynamics::corotated::{Corotated, Rotation};
+use lilyan_dynamics::fit::Fit;
 use lilyan_dynamics::strains::{Strained, Strains};
 use lilyan_dynamics::{Constraint, EnergyParts, Mass, StiffPart, System};
 use lilyan_solve::newton::Curvature;
@@ -58,6 +59,7 @@ pub struct Model {
     pins: Vec<Pin>,
     loads: Vec<Load>,
     constraints: Vec<Box<dyn Constraint>>,
+    fits: Vec<Fit>,
     mass: Mass,
     node_masses: Arc<Vec<f64>>,
     /// Positions at the start, which pins refer to.
@@ -131,6 +133,7 @@ impl Model {
             pins: parts.pins,
             loads: parts.loads,
             constraints: parts.constraints,
+            fits: Vec::new(),
             mass,
             node_masses: parts.node_masses,
             start: parts.start,
@@ -145,6 +148,11 @@ impl Model {
     /// How often the forces of the potentials, and their second derivatives, were evaluated so far.
     pub fn calls(&self) -> [u64; 2] {
         [0, 1].map(|k| self.calls[k].load(Ordering::Relaxed))
+    }
+
+    /// Gives the lowest modes of some bodies other frequencies.
+    pub fn fit(&mut self, fits: Vec<Fit>) {
+        self.fits = fits;
     }
 
     /// The bodies.
@@ -290,6 +298,28 @@ impl System for Model {
         for potential in &self.potentials {
             potential.add_hessian(q, curvature, h);
         }
+    }
+
+    fn outer_gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
+        g.fill(0.0);
+        for potential in self.potentials.iter().filter(|p| p.kind() != Kind::Elastic) {
+            potential.add_gradient(q, g);
+        }
+        self.subtract_load(t, g);
+    }
+    fn inner_hessian(&self, _t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        self.calls[1].fetch_add(1, Ordering::Relaxed);
+        for potential in self.potentials.iter().filter(|p| p.kind() == Kind::Elastic) {
+            potential.add_hessian(q, curvature, h);
+        }
+    }
+    fn outer_forces(&self, _t: f64, _q: &[f64], v: &[f64], f: &mut [f64]) {
+        for damping in &self.dampings {
+            damping.add_outer_forces(v, f);
+        }
+    }
+    fn fits(&self) -> &[Fit] {
+        &self.fits
     }
 
     fn stiff_pattern(&self, part: StiffPart) -> &Arc<BlockPattern> {

@@ -9,7 +9,7 @@
 //! correction below tolerance is still applied, so what is left is its square.
 
 use crate::krylov::gmres;
-use crate::{BlockMatrix, Cholesky, NotPositiveDefinite, Saddle, SparseRows};
+use crate::{BlockMatrix, Cholesky, Deflation, NotPositiveDefinite, Saddle, SparseRows};
 
 /// Which second derivative is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,10 @@ pub trait Equations {
     fn residual(&mut self, x: &[f64], r: &mut [f64]) -> bool;
     /// A symmetric approximation of ∂r/∂x, overwriting `a`; identity for held unknowns.
     fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix);
+    /// What is to be added to that matrix along a few vectors.
+    fn correction(&self, _a: &BlockMatrix) -> Option<Deflation> {
+        None
+    }
     /// Weights of the merit function Σ wᵢ rᵢ².
     fn weight(&self, i: usize) -> f64;
     /// How many multipliers of constraints follow the unknowns in `x`, and constraints their equations in `r`.
@@ -159,6 +163,8 @@ pub struct Workspace {
     matrix: BlockMatrix,
     /// The factorisation of the last matrix.
     pub factor: Cholesky,
+    /// What the matrix that is meant has beyond the one that was factorised.
+    deflation: Option<Deflation>,
     gradient: Vec<f64>,
     direction: Vec<f64>,
     trial: Vec<f64>,
@@ -180,6 +186,7 @@ impl Workspace {
         Self {
             matrix: BlockMatrix::zeros(pattern),
             factor: Cholesky::with_couplings(couplings),
+            deflation: None,
             gradient: vec![0.0; n],
             direction: vec![0.0; n],
             trial: vec![0.0; n],
@@ -213,7 +220,31 @@ impl Workspace {
 
     /// Factorises the matrix as it stands.
     pub fn factor_matrix(&mut self) -> Result<(), crate::NotPositiveDefinite> {
+        self.deflation = None;
         self.factor.factor(&self.matrix)
+    }
+
+    /// Adds to the factorised matrix, for [`Workspace::solve`] and [`Workspace::mul`].
+    pub fn correct(&mut self, correction: impl FnOnce(&BlockMatrix) -> Option<Deflation>) {
+        self.deflation = correction(&self.matrix);
+    }
+
+    /// y ← the matrix, with its correction, times x.
+    pub fn mul(&self, x: &[f64], y: &mut [f64]) {
+        self.matrix.mul_vec(x, y);
+        if let Some(deflation) = &self.deflation {
+            deflation.add_product(x, y);
+        }
+    }
+
+    /// x ← the inverse of the factorised matrix, with its correction, times x.
+    pub fn solve(&mut self, x: &mut [f64]) {
+        match &self.deflation {
+            None => self.factor.solve(x),
+            Some(deflation) => {
+                deflation.solve(&self.matrix, &mut self.factor, x);
+            }
+        }
     }
 }
 
@@ -393,6 +424,7 @@ fn precondition(
             break;
         }
     }
+    work.deflation = equations.correction(&work.matrix);
     last
 }
 
@@ -404,6 +436,7 @@ fn newton_direction(equations: &mut dyn Equations, x: &[f64], length: f64, work:
     let residual = &work.gradient;
     let (trial, difference) = (&mut work.trial, &mut work.trial_gradient);
     let (factor, saddle, matrix, rows) = (&mut work.factor, &mut work.saddle, &work.matrix, &work.rows);
+    let deflation = &work.deflation;
     let n = x.len() - rows.len();
     // The residual is linear in the multipliers: only the unknowns are varied, for these rows.
     let here = equations.rows_move().then(|| {
@@ -437,9 +470,10 @@ fn newton_direction(equations: &mut dyn Equations, x: &[f64], length: f64, work:
     let minus: Vec<f64> = residual.iter().map(|r| -r).collect();
     work.direction.fill(0.0);
     // 1e-3: each Newton iteration then gains three digits, at one or two linear iterations each.
-    let mut precondition = |z: &mut [f64]| match rows.is_empty() {
-        true => factor.solve(z),
-        false => saddle.solve(matrix, factor, z, 1),
+    let mut precondition = |z: &mut [f64]| match (rows.is_empty(), deflation) {
+        (true, None) => factor.solve(z),
+        (true, Some(deflation)) => deflation.precondition(factor, z),
+        (false, _) => saddle.solve(matrix, factor, z, 1),
     };
     gmres(&mut apply, &mut precondition, &minus, &mut work.direction, 1e-3, 60).iterations
 }

@@ -45,6 +45,10 @@ impl Scheme for BackwardEuler {
         true
     }
 
+    fn takes_fits(&self) -> bool {
+        true
+    }
+
     fn claims(&self) -> Claims {
         Claims {
             order: 1,

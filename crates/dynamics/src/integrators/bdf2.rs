@@ -79,6 +79,10 @@ impl Scheme for Bdf2 {
         Ok(end)
     }
 
+    fn takes_fits(&self) -> bool {
+        true
+    }
+
     fn claims(&self) -> Claims {
         TrBdf2.claims()
     }

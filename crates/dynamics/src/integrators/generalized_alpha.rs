@@ -75,6 +75,10 @@ impl Scheme for GeneralizedAlpha {
         Ok(End { q, p, history: [&[h], &end[..]].concat() })
     }
 
+    fn takes_fits(&self) -> bool {
+        true
+    }
+
     fn claims(&self) -> Claims {
         Claims {
             order: 2,

@@ -39,6 +39,10 @@ pub trait Integrator: Send {
     fn refuses(&self, system: &dyn System) -> Option<String> {
         refuses_incompressible(system)
     }
+    /// Whether its steps see [`System::correction`], so that it can step bodies that are fitted ([`crate::fit`]).
+    fn takes_fits(&self) -> bool {
+        false
+    }
     /// What it needs to know of the constraints of its last step, if it keeps constraints exactly.
     fn holding(&self) -> Option<&Holding> {
         None
@@ -182,15 +186,28 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 /// Why an integrator cannot step a system, and the remedy; `None` where it can.
 pub fn refusal(integrator: &dyn Integrator, system: &dyn System) -> Option<String> {
+    let able = |can: &dyn Fn(&dyn Integrator) -> bool| {
+        let can = |e: &&Entry| e.create(&[]).is_ok_and(|i| can(i.as_ref()));
+        CATALOGUE.iter().filter(can).map(|e| e.name).collect::<Vec<_>>().join(", ")
+    };
     let loose = || {
-        if system.constraints().is_empty() || integrator.holding().is_some() {
+        let keeps = |i: &dyn Integrator| i.holding().is_some();
+        (!system.constraints().is_empty() && !keeps(integrator))
+            .then(|| format!("it cannot keep constraints; use one of {}", able(&keeps)))
+    };
+    let unfit = || {
+        let takes = |i: &dyn Integrator| i.takes_fits();
+        if system.fits().is_empty() {
             return None;
         }
-        let can = |e: &&Entry| e.create(&[]).is_ok_and(|i| i.holding().is_some());
-        let able: Vec<&str> = CATALOGUE.iter().filter(can).map(|e| e.name).collect();
-        Some(format!("it cannot keep constraints; use one of {}", able.join(", ")))
+        if !system.constraints().is_empty() {
+            return Some(
+                "a body with a fit cannot be under constraints; pin it, or leave out one of the two".into(),
+            );
+        }
+        (!takes(integrator)).then(|| format!("it cannot step a body with a fit; use one of {}", able(&takes)))
     };
-    integrator.refuses(system).or_else(loose)
+    integrator.refuses(system).or_else(loose).or_else(unfit)
 }
 
 /// Options of every method that solves equations.

@@ -68,6 +68,10 @@ impl Scheme for Newmark {
         Ok(End { q, p, history: Vec::new() })
     }
 
+    fn takes_fits(&self) -> bool {
+        true
+    }
+
     fn claims(&self) -> Claims {
         let symmetric = self.gamma == 0.5;
         Claims {

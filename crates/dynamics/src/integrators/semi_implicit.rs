@@ -98,6 +98,9 @@ impl Integrator for SemiImplicit {
                 Implicit::Part(part) => system.stiff_hessian(t1, &state.q, part, a),
             }
             a.mul_vec(&state.v, &mut product);
+            if let Some(correction) = system.correction() {
+                correction.add_stiffness(&state.v, &mut product);
+            }
             for i in 0..n {
                 dv[i] = h * (rhs[i] - h * product[i]);
             }
@@ -122,7 +125,8 @@ impl Integrator for SemiImplicit {
                 Err(_) => {}
             }
         }
-        work.factor.solve(&mut dv);
+        work.correct(|a| system.correction().map(|c| c.deflation(a, h * h, h)));
+        work.solve(&mut dv);
         let mut v: Vec<f64> = (0..n).map(|i| state.v[i] + dv[i]).collect();
         let mut q1: Vec<f64> = (0..n).map(|i| state.q[i] + h * v[i]).collect();
         let Ends { holding, mask, .. } = &mut self.ends;
@@ -138,6 +142,10 @@ impl Integrator for SemiImplicit {
 
     fn claims(&self) -> Claims {
         self.claims
+    }
+
+    fn takes_fits(&self) -> bool {
+        matches!(self.tries[0], Implicit::All(_))
     }
 
     fn holding(&self) -> Option<&Holding> {

@@ -21,6 +21,7 @@
 use super::{Claims, Entry, Integrator};
 use crate::implicit::Kept;
 use crate::linearised::{Linearised, Translation, When, finish};
+use crate::modes;
 use crate::options::{Kind, OptionSpec};
 use crate::step::Ends;
 use crate::{Integrating, State, StepError, System};
@@ -28,7 +29,7 @@ use lilyan_solve::flow::Linear;
 use lilyan_solve::newton::{Curvature, SolveError, Workspace, dot};
 use lilyan_solve::phi::Propagator;
 use lilyan_solve::refine::Subspace;
-use lilyan_solve::{BlockMatrix, EigenError, lowest_modes};
+use lilyan_solve::{BlockMatrix, EigenError};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "siere",
@@ -83,39 +84,16 @@ impl Modes {
         let count = wanted.map_or(MOST, |n| if n == 0 { 0 } else { n + GUARDS }).min(available);
         let mut m = BlockMatrix::zeros(system.pattern().clone());
         system.mass().add_to(&mut m);
-        let total = if count == 0 { 0 } else { count + translations.len() };
+        let without = |u: &mut [f64]| linear.without(translations, u);
         // Where to begin, no more: every step refines them. (Of a strongly deformed body, many negative values lie
         // close together; more digits would take hundreds of vectors.)
         let close = 1e-3;
-        let found = match lowest_modes(linear.stiffness_matrix(), &m, mask, total, close) {
-            Err(EigenError::TooManyModes { available }) if available < total => {
-                lowest_modes(linear.stiffness_matrix(), &m, mask, available, close)?
-            }
-            other => other?,
-        };
-        let mut vectors: Vec<Vec<f64>> = Vec::new();
-        let mut used = 0;
-        for (mut u, value) in found.vectors.into_iter().zip(found.values) {
-            linear.without(translations, &mut u);
-            for _ in 0..2 {
-                for v in &vectors {
-                    let mut weighed = vec![0.0; u.len()];
-                    linear.mass(&u, &mut weighed);
-                    let s = dot(v, &weighed);
-                    u.iter_mut().zip(v).for_each(|(u, v)| *u -= s * v);
-                }
-            }
-            let mut weighed = vec![0.0; u.len()];
-            linear.mass(&u, &mut weighed);
-            let left = dot(&u, &weighed).sqrt();
-            // The translations were among the modes that were found.
-            if left > 1e-3 && vectors.len() < count {
-                vectors.push(u.into_iter().map(|x| x / left).collect());
-                used += usize::from(h * h * value < 1.0);
-            }
-        }
-        let used = wanted.unwrap_or(used.max(1)).min(vectors.len());
-        Ok(Self { subspace: Subspace { vectors: vectors.concat(), values: Vec::new() }, used, held })
+        let k = linear.stiffness_matrix();
+        let mut subspace = modes::lowest(k, &m, mask, count, translations.len(), &without, close)?;
+        let useful = subspace.values.iter().filter(|value| h * h * **value < 1.0).count();
+        let used = wanted.unwrap_or(useful.max(1)).min(subspace.values.len());
+        subspace.values.clear();
+        Ok(Self { subspace, used, held })
     }
 
     /// The modes that are integrated exactly.
@@ -153,6 +131,7 @@ impl Integrator for Siere {
             linear.shifted(h, Curvature::Projected, work.matrix_mut());
             work.factor_matrix().map_err(|e| failed(SolveError::Singular { dof: e.dof }))?;
         }
+        work.correct(|a| system.correction().map(|c| c.deflation(a, h * h, h)));
         let held = mask.iter().filter(|h| **h).count();
         if self.modes.as_ref().is_none_or(|m| m.held != held || m.subspace.vectors.len() % n != 0) {
             let modes = Modes::new(&linear, system, mask, &translations, self.wanted, h);
@@ -192,11 +171,11 @@ impl Integrator for Siere {
         linear.mass(&v, &mut momentum);
         linear.mass(&a, &mut force);
         linear.damping(&v, &mut damped);
-        work.matrix_mut().mul_vec(&v, &mut product);
+        work.mul(&v, &mut product);
         for i in 0..n {
             rhs[i] = h * force[i] - (product[i] - momentum[i] - h * damped[i]);
         }
-        work.factor.solve(&mut rhs);
+        work.solve(&mut rhs);
         for i in 0..n {
             dq[i] += h * (v[i] + rhs[i]);
             dv[i] += rhs[i];
@@ -219,6 +198,10 @@ impl Integrator for Siere {
             angular_momentum: false,
             energy: false,
         }
+    }
+
+    fn takes_fits(&self) -> bool {
+        true
     }
 
     fn reset(&mut self) {

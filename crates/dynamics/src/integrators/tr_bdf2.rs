@@ -54,6 +54,10 @@ impl Scheme for TrBdf2 {
         Ok(End { q, p, history: Vec::new() })
     }
 
+    fn takes_fits(&self) -> bool {
+        true
+    }
+
     fn claims(&self) -> Claims {
         Claims {
             order: 2,

@@ -160,6 +160,10 @@ impl Scheme for Variational {
         true
     }
 
+    fn takes_fits(&self) -> bool {
+        true
+    }
+
     fn claims(&self) -> Claims {
         let middle = self.alpha == 0.5;
         Claims {

@@ -2,6 +2,7 @@
 
 mod acting;
 mod constrain;
+mod fit;
 mod initial;
 mod material;
 mod net;
@@ -113,13 +114,18 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
     let integrator = integrator(scene)?;
     let mut builder = ModelBuilder::default();
     let mut bodies: Vec<BuiltBody> = Vec::new();
-    let (mut notes, warnings) = (Vec::new(), scene.warnings.clone());
+    let (mut notes, mut warnings) = (Vec::new(), scene.warnings.clone());
     let mut velocity = Vec::new();
-    for spec in &scene.bodies {
+    let mut fits = Vec::new();
+    for (i, spec) in scene.bodies.iter().enumerate() {
         let form = shape::form(scene, spec, &mut notes)?;
+        let fit = fit::resolve(scene, i, &mut notes, &mut warnings)?;
         let net = form.mesh.tets.is_empty() || spec.element == Element::Springs;
-        let (body, v) =
-            if net { add_net(spec, form, &mut builder)? } else { add_solid(spec, form, &mut builder)? };
+        let (body, v) = match net {
+            true => add_net(spec, form, &mut builder)?,
+            false => add_solid(spec, form, fit.stiffness, &mut builder)?,
+        };
+        fits.push(fit);
         velocity.extend(v);
         bodies.push(body);
     }
@@ -127,7 +133,8 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
     let constraints = constrain::add(scene, &bodies, &mut builder)?;
     let probes = probes(scene, &bodies)?;
     let start = builder.start().to_vec();
-    let model = builder.build();
+    let mut model = builder.build();
+    let fitted = fit::add(fits, &bodies, &mut model);
     if let Some(reason) = integrators::refusal(integrator.as_ref(), &model) {
         return Err(scene
             .integrator
@@ -138,7 +145,7 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
     sound::state(scene, &bodies, &model, &state)?;
     constrain::start(scene, &constraints, &model, &mut state, &mut notes)?;
     Ok(Built {
-        conserved: conserved(scene, &bodies),
+        conserved: conserved(scene, &bodies, &fitted),
         simulation: Simulation::new(model, integrator, state, scene.time.step),
         bodies,
         probes,
@@ -152,11 +159,16 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
 fn add_solid(
     spec: &BodySpec,
     form: shape::Form,
+    stiffness: f64,
     builder: &mut ModelBuilder,
 ) -> Result<(BuiltBody, Vec<f64>), SceneError> {
     let glued = glued(spec, &form);
     let shape::Form { mesh, surface, .. } = form;
-    let material = material::material(spec, &mesh, &surface)?;
+    let mut material = material::material(spec, &mesh, &surface)?;
+    if stiffness != 1.0 {
+        let card = material.model.card();
+        material.given = material.given.into_iter().map(|g| g.scaled(stiffness, card)).collect();
+    }
     let (start, v) = initial::state(spec, &mesh, None)?;
     let mut input =
         BodyInput::new(&spec.name, mesh, material.model, material.given[0].clone(), material.rho[0]);
@@ -301,7 +313,7 @@ fn nearest_node(spec: &ProbeSpec, body: &BuiltBody) -> Probe {
     }
 }
 
-fn conserved(scene: &Scene, bodies: &[BuiltBody]) -> Conserved {
+fn conserved(scene: &Scene, bodies: &[BuiltBody], fitted: &[usize]) -> Conserved {
     let damped = scene.bodies.iter().any(|b| !b.damping.is_empty());
     let drag = scene
         .bodies
@@ -324,10 +336,17 @@ fn conserved(scene: &Scene, bodies: &[BuiltBody]) -> Conserved {
     let indifferent = bodies.iter().all(|b| {
         b.is_net() || lilyan_solid::materials::find(&b.model).is_some_and(|m| m.card().frame_indifferent)
     });
+    // The forces of a fit have a potential where the material is linear, and no torque about the shape that a step
+    // starts from, which is not where every method asks for them.
+    let fitted: Vec<&BuiltBody> = fitted.iter().map(|&b| &bodies[b]).collect();
     Conserved {
-        energy: scene.loads.is_empty() && !moved && !changing && !damped,
+        energy: scene.loads.is_empty()
+            && !moved
+            && !changing
+            && !damped
+            && fitted.iter().all(|b| b.model == "linear"),
         linear: free,
-        angular: free && indifferent,
+        angular: free && indifferent && fitted.is_empty(),
         damping_keeps_angular: !scene
             .bodies
             .iter()

@@ -69,7 +69,7 @@ impl Saved {
             s.ledger.dissipated_physical,
         ]);
         w.0.extend(s.index.to_le_bytes());
-        for v in [&s.state.q, &s.state.v, &s.state.p, &s.memory, &s.constraint_forces, &self.counters] {
+        for v in [&s.state.q, &s.state.v, &s.state.p, &s.memory, &s.constraint_forces, &s.modes, &self.counters] {
             w.numbers(v);
         }
         w.numbers(&self.frames);
@@ -114,12 +114,13 @@ impl Saved {
         };
         let index = r.integer()?;
         let (q, v, p) = (r.numbers()?, r.numbers()?, r.numbers()?);
-        let (memory, constraint_forces, counters) = (r.numbers()?, r.numbers()?, r.numbers()?);
+        let (memory, constraint_forces) = (r.numbers()?, r.numbers()?);
+        let (modes, counters) = (r.numbers()?, r.numbers()?);
         let frames = r.numbers()?;
         let (energy, probes) = (r.rows()?, r.rows()?);
         let ledger = Ledger { initial, work_external, dissipated_physical };
         let state = State { t, q, v, p };
-        let simulation = Checkpoint { state, step, index, ledger, memory, constraint_forces };
+        let simulation = Checkpoint { state, step, index, ledger, memory, constraint_forces, modes };
         Some(Self { scene, simulation, energy, probes, frames, counters })
     }
 }
@@ -191,6 +192,7 @@ mod tests {
                 ledger: Ledger { initial: 1.0, work_external: 2.0, dissipated_physical: 3.0 },
                 memory: vec![7.0],
                 constraint_forces: vec![-8.0],
+                modes: vec![8.0],
             },
             energy: vec![vec![1.0, 2.0], vec![3.0, 4.0]],
             probes: vec![vec![]],

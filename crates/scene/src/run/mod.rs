@@ -168,6 +168,7 @@ pub fn run(
     }
     save(scene, &built, &recorder, directory)?;
     recorder.write_tables()?;
+    built.warnings.extend(diagnose::fit_warnings(&built));
     Ok(outcome::write(scene, &built, &recorder, &status, &pace, directory)?)
 }
 

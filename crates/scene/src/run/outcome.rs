@@ -10,6 +10,8 @@ use crate::schema::Scene;
 use crate::writers::atomic::WriteError;
 use crate::writers::json;
 use crate::writers::vtu::Cells;
+use lilyan_dynamics::System;
+use lilyan_dynamics::fit::{Fit, Followed};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -103,6 +105,17 @@ fn facts(scene: &Scene, built: &Built, recorder: &Recorder, pace: &Pace) -> Vec<
         let cells = Cells::of(std::slice::from_ref(of_model)).describe();
         facts.push((body.name.clone(), format!("{}, {young}, {cells}", body.model)));
     }
+    facts.extend(fits(built).map(|(fit, followed)| {
+        let ratios = fit.ratios(simulated);
+        let [low, high] =
+            ratios.iter().fold([f64::INFINITY, 0.0], |[a, b]: [f64; 2], r| [a.min(*r), b.max(*r)]);
+        let done = followed.steps - followed.without;
+        let what = match ratios.is_empty() {
+            true => "no modes are scaled now".to_string(),
+            false => format!("{} modes, stiffness times {} to {}", ratios.len(), short(low), short(high)),
+        };
+        (format!("fit of {}", fit.name), format!("{what}; in {done} of {} steps", followed.steps))
+    }));
     facts.extend(constraints::facts(built, recorder));
     if recorder.counters.newton > 0.0 {
         let mean = recorder.counters.newton / built.simulation.index.max(1) as f64;
@@ -110,6 +123,11 @@ fn facts(scene: &Scene, built: &Built, recorder: &Recorder, pace: &Pace) -> Vec<
     }
     facts.push(("integrator".into(), scene.integrator.name.clone()));
     facts
+}
+
+fn fits(built: &Built) -> impl Iterator<Item = (&Fit, &Followed)> {
+    let followed = built.simulation.fitting().map_or(&[][..], |fitting| fitting.bodies());
+    built.simulation.system.fits().iter().zip(followed)
 }
 
 fn plots(_scene: &Scene, built: &Built, recorder: &Recorder) -> Vec<Plot> {
@@ -246,6 +264,12 @@ fn summary(
             "angular_drift": drift(built.conserved.angular, c.angular),
         },
         "constraints": constraints::summary(built, recorder),
+        "fits": fits(built).map(|(fit, followed)| json!({
+            "body": fit.name,
+            "ratios": fit.ratios(simulation.state.t),
+            "steps": followed.steps,
+            "steps_without": followed.without,
+        })).collect::<Vec<_>>(),
         "converged": *status == Status::Finished,
         "status": match status {
             Status::Finished => json!("finished"),

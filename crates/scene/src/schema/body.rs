@@ -1,6 +1,7 @@
 //! `[[body]]`: a shape, what it is made of, and how it starts.
 
 use super::defaults;
+use super::fit::FitSpec;
 use super::material::MaterialSpec;
 use super::mesh::{Element, GluingSpec, MeshSpec, Rotation, Shape};
 use super::quantity::{Mark, Quantity, SPACE};
@@ -26,6 +27,8 @@ pub struct BodySpec {
     pub damping: Vec<Damping>,
     /// How it starts.
     pub initial: Initial,
+    /// How it is made to move like a finer mesh.
+    pub fit: Option<FitSpec>,
     /// Where it was written.
     pub mark: Mark,
 }
@@ -140,9 +143,10 @@ impl BodySpec {
         let damping = reader.optional("damping").map_or(Ok(Vec::new()), |item| read_damping(&item))?;
         let initial =
             reader.optional("initial").map_or(Ok(Initial::default()), |item| Initial::read(&item))?;
+        let fit = FitSpec::read_of(&mut reader, element)?;
         reader.finish()?;
         let mark = Mark { path: format!("body.{name}"), ..Mark::from(item) };
-        Ok(Self { name, mesh, element, gluing, material, mass, damping, initial, mark })
+        Ok(Self { name, mesh, element, gluing, material, mass, damping, initial, fit, mark })
     }
 }
 

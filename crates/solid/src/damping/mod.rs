@@ -22,6 +22,8 @@ pub trait Damping: Send + Sync {
         let v: Vec<f64> = q0.iter().zip(q1).map(|(a, b)| (b - a) / h).collect();
         self.add_forces(&q, &v, f);
     }
+    /// Adds the part of the force that does not come from deformation, N.
+    fn add_outer_forces(&self, _v: &[f64], _f: &mut [f64]) {}
     /// Adds −∂f/∂v at q, N s/m.
     fn add_matrix(&self, q: &[f64], d: &mut BlockMatrix);
     /// Whether it acts as an impulse at the end of the step instead.

@@ -30,13 +30,17 @@ pub struct Rayleigh<E> {
 
 impl<E: Elements> Damping for Rayleigh<E> {
     fn add_forces(&self, q: &[f64], v: &[f64], f: &mut [f64]) {
+        self.add_outer_forces(v, f);
+        if self.beta != 0.0 && !self.elements.is_empty() {
+            self.elements.add_hessian_product(q, v, -self.beta, f);
+        }
+    }
+
+    fn add_outer_forces(&self, v: &[f64], f: &mut [f64]) {
         for n in self.nodes.clone() {
             for i in 3 * n..3 * n + 3 {
                 f[i] -= self.alpha * self.masses[n] * v[i];
             }
-        }
-        if self.beta != 0.0 && !self.elements.is_empty() {
-            self.elements.add_hessian_product(q, v, -self.beta, f);
         }
     }
 

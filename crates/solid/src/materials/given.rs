@@ -82,6 +82,18 @@ impl Given {
         self
     }
 
+    /// All stiffnesses times a factor; `card` tells them from constants without unit.
+    #[must_use]
+    pub fn scaled(mut self, factor: f64, card: &Card) -> Self {
+        for modulus in [&mut self.E, &mut self.lambda, &mut self.mu] {
+            *modulus *= factor;
+        }
+        for parameter in card.parameters.iter().filter(|p| p.doc.starts_with("Pa")) {
+            self.extra.entry(parameter.name.to_owned()).and_modify(|x| *x *= factor);
+        }
+        self
+    }
+
     /// Bulk modulus κ, Pa.
     pub fn bulk(&self) -> f64 {
         self.lambda + 2.0 / 3.0 * self.mu

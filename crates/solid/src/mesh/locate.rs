@@ -28,7 +28,7 @@ pub struct Locator<'m> {
 }
 
 /// Barycentric coordinates; not finite in a flat tet.
-fn barycentric(p: V3, x: [V3; 4]) -> [f64; 4] {
+pub(super) fn barycentric(p: V3, x: [V3; 4]) -> [f64; 4] {
     let whole = volume(x);
     [0, 1, 2, 3].map(|k| {
         let mut y = x;

@@ -6,8 +6,10 @@
 //! | `topology` | faces, neighbours, the oriented surface, Euler's formula |
 //! | `order` | renumbering for locality |
 //! | `locate` | which tet holds a point |
+//! | `embed` | points that tets carry along |
 //! | `split` | every tet by itself |
 
+mod embed;
 mod locate;
 mod order;
 mod quality;
@@ -15,6 +17,7 @@ mod split;
 pub(crate) mod topology;
 pub(crate) mod vector;
 
+pub use embed::{Embedding, REACH};
 pub use locate::{Location, Locator};
 pub use order::Permutation;
 pub use quality::{ElementQuality, Quality};

@@ -1,0 +1,153 @@
+//! Fits of bodies: ratios as given, or from the modes of a finer mesh.
+
+use super::{Built, BuiltBody, build};
+use crate::document::SceneError;
+use crate::schema::{BodySpec, FitKind, IntegratorSpec, MeshSpec, Scene, Selector};
+use lilyan_dynamics::fit::{Fit, Phase};
+use lilyan_solid::Model;
+use lilyan_solid::spectra::{OneBody, Spectra};
+use std::sync::Arc;
+
+/// What a fit does to a body.
+pub(super) struct Resolved {
+    /// All moduli times this.
+    pub stiffness: f64,
+    /// Ratios from time to time; none: no fit of modes.
+    pub phases: Vec<Phase>,
+}
+
+/// The fit of a body.
+pub(super) fn resolve(
+    scene: &Scene,
+    body: usize,
+    notes: &mut Vec<String>,
+    warnings: &mut Vec<String>,
+) -> Result<Resolved, SceneError> {
+    let spec = &scene.bodies[body];
+    let mut resolved = Resolved { stiffness: 1.0, phases: Vec::new() };
+    let Some(fit) = &spec.fit else { return Ok(resolved) };
+    match &fit.kind {
+        FitKind::Stiffness(factor) => resolved.stiffness = *factor,
+        FitKind::Ratios(phases) => {
+            let phase = |until: Option<f64>, ratios: &Vec<f64>| Phase {
+                until: until.unwrap_or(f64::INFINITY),
+                ratios: ratios.clone(),
+            };
+            resolved.phases = phases.iter().map(|p| phase(p.until, &p.ratios)).collect();
+        }
+        FitKind::Fine { mesh, modes, dac } => {
+            let fine = build(&alone(scene, body, Some(mesh.clone()))?)?;
+            let coarse = build(&alone(scene, body, None)?)?;
+            for (until, spectra) in over_time(scene, body, &coarse, &fine, *modes as usize)? {
+                let (found, of) = (spectra.found(), spectra.coarse.len());
+                let ratios = spectra.ratios();
+                let listed: Vec<String> = ratios.iter().map(|r| format!("{r:.3}")).collect();
+                notes.push(format!(
+                    "body \"{}\": {found} of its {of} lowest modes are modes of the fine mesh ({} tets); λ(fine)/λ \
+                     = {}",
+                    spec.name,
+                    fine.bodies[0].mesh.tets.len(),
+                    listed.join(", ")
+                ));
+                if !spectra.is_acceptable() {
+                    warnings.push(format!(
+                        "body \"{}\": its mesh cannot show the motion of the fine one: only {found} of its {of} lowest \
+                         modes are modes there; it goes without the fit, use more tets",
+                        spec.name
+                    ));
+                    resolved.phases.push(Phase { until, ratios: Vec::new() });
+                } else if *dac {
+                    resolved.stiffness = ratios.first().copied().unwrap_or(1.0);
+                    resolved.phases.clear();
+                    break;
+                } else {
+                    resolved.phases.push(Phase { until, ratios });
+                }
+            }
+        }
+    }
+    Ok(resolved)
+}
+
+/// Adds them to the model; returns the bodies that have some.
+pub(super) fn add(fits: Vec<Resolved>, bodies: &[BuiltBody], model: &mut Model) -> Vec<usize> {
+    let rest: Arc<Vec<f64>> = Arc::new(bodies.iter().flat_map(|b| b.mesh.vertices.concat()).collect());
+    let fitted: Vec<usize> =
+        (0..fits.len()).filter(|&b| fits[b].phases.iter().any(|p| !p.ratios.is_empty())).collect();
+    let of = |&b: &usize| {
+        let (first, nodes) = (bodies[b].first_node, bodies[b].mesh.vertices.len());
+        let phases = fits[b].phases.clone();
+        Fit { name: bodies[b].name.clone(), dofs: 3 * first..3 * (first + nodes), rest: rest.clone(), phases }
+    };
+    model.fit(fitted.iter().map(of).collect());
+    fitted
+}
+
+/// A scene of one body and its pins: as it is but without its fit, or with another mesh.
+pub fn alone(scene: &Scene, body: usize, mesh: Option<MeshSpec>) -> Result<Scene, SceneError> {
+    let mut one = scene.clone();
+    let spec = &scene.bodies[body];
+    let pins = scene.pins.iter().filter(|p| p.body == body);
+    one.pins = pins.map(|p| crate::schema::PinSpec { body: 0, ..p.clone() }).collect();
+    if let Some(pin) = one.pins.iter().find(|p| mesh.is_some() && by_number(&p.selector)) {
+        return Err(pin.mark.error(
+            "holds vertices by number, which are others in the fine mesh that the body is fitted to; say where they \
+             are, as where = { box = … }",
+        ));
+    }
+    let mesh = mesh.unwrap_or_else(|| spec.mesh.clone());
+    one.bodies = vec![BodySpec { mesh, fit: None, initial: Default::default(), ..spec.clone() }];
+    one.integrator = IntegratorSpec {
+        name: "semi-implicit".into(),
+        options: Vec::new(),
+        mark: scene.integrator.mark.clone(),
+    };
+    one.environment = Default::default();
+    one.loads.clear();
+    one.constraints.clear();
+    one.contacts.clear();
+    one.probes.clear();
+    one.warnings.clear();
+    Ok(one)
+}
+
+fn by_number(selector: &Selector) -> bool {
+    match selector {
+        Selector::Vertices(_) => true,
+        Selector::Union(parts) | Selector::Intersection(parts) => parts.iter().any(by_number),
+        _ => false,
+    }
+}
+
+/// The spectra of the same body in two meshes, each alone in its scene, for as long as the same nodes are held.
+pub fn over_time(
+    scene: &Scene,
+    body: usize,
+    coarse: &Built,
+    fine: &Built,
+    modes: usize,
+) -> Result<Vec<(f64, Spectra)>, SceneError> {
+    let mut ends: Vec<f64> = scene.pins.iter().filter(|p| p.body == body).filter_map(|p| p.until).collect();
+    ends.retain(|t| *t < scene.time.end);
+    ends.sort_by(f64::total_cmp);
+    ends.dedup();
+    ends.push(f64::INFINITY);
+    let mut out = Vec::new();
+    for (k, &until) in ends.iter().enumerate() {
+        let t = if until.is_finite() { until } else { k.checked_sub(1).map_or(0.0, |k| ends[k] + 1.0) };
+        let spectra = spectra(coarse, fine, t, modes).map_err(|e| {
+            let mark = scene.bodies[body].fit.as_ref().map_or(&scene.bodies[body].mark, |fit| &fit.mark);
+            mark.error(format!("the modes of body \"{}\" cannot be compared: {e}", scene.bodies[body].name))
+        })?;
+        out.push((until, spectra));
+    }
+    Ok(out)
+}
+
+fn spectra(coarse: &Built, fine: &Built, t: f64, modes: usize) -> Result<Spectra, lilyan_solve::EigenError> {
+    let rest = [coarse, fine].map(|built| Arc::new(crate::diagnose::rest_positions(built)));
+    fn one<'a>(built: &'a Built, rest: &'a Arc<Vec<f64>>) -> OneBody<'a> {
+        OneBody { model: &built.simulation.system, body: 0, mesh: &built.bodies[0].mesh, rest }
+    }
+    Spectra::new(&one(coarse, &rest[0]), &one(fine, &rest[1]), t, modes)
+}

@@ -1,0 +1,108 @@
+//! The lowest modes of two meshes of one body, told apart and compared: which mode of the coarse one is which of the
+//! fine one, and how much too stiff it is.
+
+use crate::Model;
+use crate::mesh::{Embedding, TetMesh};
+use lilyan_dynamics::{System, fit};
+use lilyan_solve::EigenError;
+use std::sync::Arc;
+
+/// A body and its rest shape.
+pub struct OneBody<'a> {
+    /// The model, which may have others.
+    pub model: &'a Model,
+    /// Its number.
+    pub body: usize,
+    /// Its mesh at rest.
+    pub mesh: &'a TetMesh,
+    /// Rest positions of everything in the model, m.
+    pub rest: &'a Arc<Vec<f64>>,
+}
+
+/// Modes of the coarse mesh, and their partners in the fine one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spectra {
+    /// λ of the coarse mesh, 1/s², lowest first, rigid motions not counted.
+    pub coarse: Vec<f64>,
+    /// λ of the fine one, a few more.
+    pub fine: Vec<f64>,
+    /// The fine mode that each coarse one is.
+    pub partner: Vec<usize>,
+    /// |uᵀBᵀMu| of each coarse mode and its partner: 1 where the shapes are the same.
+    pub overlap: Vec<f64>,
+}
+
+/// |overlap| from which on two modes are the same \[chen2019, 3.3.5\].
+pub const SAME: f64 = 0.6;
+
+impl Spectra {
+    /// Compares the `count` lowest modes, with what is held at time t (s).
+    pub fn new(coarse: &OneBody<'_>, fine: &OneBody<'_>, t: f64, count: usize) -> Result<Self, EigenError> {
+        let modes = |of: &OneBody<'_>, count: usize| {
+            let nodes = &of.model.bodies()[of.body].nodes;
+            let dofs = 3 * nodes.start..3 * nodes.end;
+            let found = fit::modes_at_rest(of.model, &dofs, of.rest, t, count)?;
+            let n = of.rest.len();
+            let vectors: Vec<Vec<f64>> =
+                found.vectors.chunks_exact(n).map(|u| u[dofs.clone()].to_vec()).collect();
+            Ok((found.values, vectors))
+        };
+        let (coarse_values, coarse_vectors) = modes(coarse, count)?;
+        // Those that the coarse mesh puts further up.
+        let (fine_values, fine_vectors) = modes(fine, coarse_values.len() + 5)?;
+        let points = &fine.mesh.vertices;
+        let Some(embedding) = Embedding::new(coarse.mesh, points) else {
+            return Err(EigenError::TooManyModes { available: 0 });
+        };
+        let first = 3 * fine.model.bodies()[fine.body].nodes.start;
+        let mass = &fine.model.mass().diagonal()[first..first + 3 * points.len()];
+        let inner = |a: &[f64], b: &[f64]| -> f64 { (0..a.len()).map(|i| mass[i] * a[i] * b[i]).sum() };
+        let fine_vectors: Vec<Vec<f64>> = fine_vectors;
+        let overlaps: Vec<Vec<f64>> = coarse_vectors
+            .iter()
+            .map(|u| {
+                let carried = embedding.map(u);
+                let size = inner(&carried, &carried).sqrt().max(f64::MIN_POSITIVE);
+                let one = |v: &Vec<f64>| inner(&carried, v).abs() / (size * inner(v, v).sqrt());
+                fine_vectors.iter().map(one).collect()
+            })
+            .collect();
+        let partner = pair(&overlaps, fine_values.len());
+        let overlap = partner.iter().enumerate().map(|(i, &j)| overlaps[i][j]).collect();
+        Ok(Self { coarse: coarse_values, fine: fine_values, partner, overlap })
+    }
+
+    /// λ(fine)/λ(coarse) of each coarse mode; 1 where a motion costs nothing.
+    pub fn ratios(&self) -> Vec<f64> {
+        let least = 1e-9 * self.coarse.last().copied().unwrap_or(0.0);
+        let ratio = |(value, &j): (&f64, &usize)| if *value > least { self.fine[j] / value } else { 1.0 };
+        self.coarse.iter().zip(&self.partner).map(ratio).collect()
+    }
+
+    /// How many coarse modes are found in the fine mesh.
+    pub fn found(&self) -> usize {
+        self.overlap.iter().filter(|o| **o > SAME).count()
+    }
+
+    /// Whether the coarse mesh can show the motion of the fine one: at least half of its modes are modes there
+    /// \[chen2019, 3.3.5\].
+    pub fn is_acceptable(&self) -> bool {
+        2 * self.found() >= self.coarse.len()
+    }
+}
+
+/// For each row the column of its partner: largest overlaps first; what is left goes in order.
+fn pair(overlaps: &[Vec<f64>], columns: usize) -> Vec<usize> {
+    let mut all: Vec<(usize, usize)> =
+        (0..overlaps.len()).flat_map(|i| (0..columns).map(move |j| (i, j))).collect();
+    all.sort_by(|a, b| overlaps[b.0][b.1].total_cmp(&overlaps[a.0][a.1]).then(a.cmp(b)));
+    let (mut partner, mut taken) = (vec![None; overlaps.len()], vec![false; columns]);
+    for (i, j) in all.into_iter().filter(|&(i, j)| overlaps[i][j] > SAME) {
+        if partner[i].is_none() && !taken[j] {
+            (partner[i], taken[j]) = (Some(j), true);
+        }
+    }
+    let mut free = (0..columns).filter(|&j| !taken[j]).collect::<Vec<_>>().into_iter();
+    let last = columns.saturating_sub(1);
+    partner.into_iter().map(|p| p.or_else(|| free.next()).unwrap_or(last)).collect()
+}
