@@ -17,8 +17,6 @@ const SAME: f64 = 0.6;
 /// Components of other modes in a mode that is good enough. Its frequency is off by the square, and the step
 /// is solved for the modes as they are.
 const CLOSE: f64 = 0.03;
-/// The same where they are found anew.
-const CLOSER: f64 = 1e-6;
 
 /// The modes of all fitted bodies, and how they fared.
 #[derive(Default)]
@@ -256,31 +254,28 @@ impl Followed {
         let rigid = [q, &fit.rest].map(|shape| Rigid::new(&pencil, &fit.dofs, shape, &self.mask));
         let cost = rigid.each_ref().map(|r| r.fields.iter().map(|u| stiffness(u)).sum::<f64>());
         let rigid = if cost[0] <= cost[1] { &rigid[0] } else { &rigid[1] };
-        let anew = self.now.vectors.len() != rest.vectors.len();
-        if anew {
-            let cost = shapes.each_ref().map(|s| s.chunks_exact(q.len()).map(stiffness).sum::<f64>());
-            let best = if cost[0] < cost[1] { &shapes[0] } else { &shapes[1] };
-            self.now = Subspace { vectors: best.clone(), values: rest.values.clone() };
-            self.improver = Improver::default();
-        }
-        self.now.vectors.chunks_exact_mut(q.len()).for_each(|u| rigid.without(u));
         let shift = 0.1 * rest.values.last().copied().unwrap_or(1.0).abs();
-        if !is_settled(&self.now, &pencil, q.len()) {
-            let search = Search {
-                place,
-                pencil: &pencil,
-                rigid,
-                shift,
-                used,
-                close: if anew { CLOSER } else { CLOSE },
-            };
+        let search = Search { place, pencil: &pencil, rigid, shift, used };
+        let known = self.now.vectors.len() == rest.vectors.len();
+        self.now.vectors.chunks_exact_mut(q.len()).for_each(|u| rigid.without(u));
+        if !(known && is_settled(&self.now, &pencil, q.len())) {
+            // With the factor that is there, else with a new one, else from nothing.
             let Self { improver, now, .. } = self;
-            let near = improver.taken_at.len() == q.len();
-            if !(near && improver.improve(now, &search, 4).unwrap_or(false)) {
+            let near = known && improver.taken_at.len() == q.len() && improver.improve(now, &search, 4);
+            let close = near
+                || known && {
+                    *improver = Improver { taken_at: q.to_vec(), made: None };
+                    improver.improve(now, &search, 10)
+                };
+            if !close {
+                let (m, count) = (mass_matrix(system), ratios.len() + GUARDS);
+                let apart = rigid.fields.len();
+                *now = modes::lowest(k, &m, &self.mask, count, apart, &|u| rigid.without(u))
+                    .map_err(|_| LOST)?;
                 *improver = Improver { taken_at: q.to_vec(), made: None };
-                improver.improve(now, &search, 30).ok_or(LOST)?;
             }
         }
+        let used = used.min(self.now.values.len());
 
         let n = q.len();
         let mut weighed = vec![0.0; used * n];
@@ -333,26 +328,25 @@ struct Search<'a> {
     rigid: &'a Rigid,
     /// σ of K + σM.
     shift: f64,
-    /// How many have to be how close.
+    /// How many have to be close.
     used: usize,
-    close: f64,
 }
 
 impl Improver {
-    /// Improves modes until they are close, at most so often; whether they are. `None` if there are no numbers left.
-    fn improve(&mut self, modes: &mut Subspace, search: &Search<'_>, most: usize) -> Option<bool> {
+    /// Improves modes until they are close, at most so often; whether they are.
+    fn improve(&mut self, modes: &mut Subspace, search: &Search<'_>, most: usize) -> bool {
         let Place { system, t, q, .. } = *search.place;
         let (matrix, factor) = match &mut self.made {
             Some(made) => made,
             none => {
                 let mut a = BlockMatrix::zeros(system.pattern().clone());
                 system.inner_hessian(t, &self.taken_at, Curvature::Projected, &mut a);
-                let mut m = BlockMatrix::zeros(system.pattern().clone());
-                system.mass().add_to(&mut m);
-                a.add_scaled(search.shift, &m);
+                a.add_scaled(search.shift, &mass_matrix(system));
                 a.hold(search.pencil.held);
                 let mut factor = Cholesky::new();
-                factor.factor(&a).ok()?;
+                if factor.factor(&a).is_err() {
+                    return false;
+                }
                 none.insert((a, factor))
             }
         };
@@ -362,17 +356,24 @@ impl Improver {
         let (then, now) = (along(matrix), along(search.place.k));
         let shifts = search.shift * modes.len(q.len()) as f64;
         if (then - shifts - now).abs() > 0.5 * (now.abs() + shifts) {
-            return Some(false);
+            return false;
         }
         let mut solve = |x: &mut [f64], columns: usize| factor.solve_many(x, columns);
         for _ in 0..most {
-            let sizes = modes.refine(search.pencil, &mut solve, &|u| search.rigid.without(u), q.len())?;
-            if sizes[..search.used].iter().all(|s| *s <= search.close) {
-                return Some(true);
+            let sizes = modes.refine(search.pencil, &mut solve, &|u| search.rigid.without(u), q.len());
+            let Some(sizes) = sizes else { return false };
+            if sizes[..search.used].iter().all(|s| *s <= CLOSE) {
+                return true;
             }
         }
-        Some(false)
+        false
     }
+}
+
+fn mass_matrix(system: &dyn System) -> BlockMatrix {
+    let mut m = BlockMatrix::zeros(system.pattern().clone());
+    system.mass().add_to(&mut m);
+    m
 }
 
 /// The modes of a body at rest.
@@ -385,8 +386,7 @@ fn at_rest(
 ) -> Result<Subspace, EigenError> {
     let mut k = BlockMatrix::zeros(system.pattern().clone());
     system.inner_hessian(0.0, rest, Curvature::Projected, &mut k);
-    let mut m = BlockMatrix::zeros(system.pattern().clone());
-    system.mass().add_to(&mut m);
+    let m = mass_matrix(system);
     let pencil = Pencil { k: &k, mass: system.mass(), held: mask };
     let rigid = Rigid::new(&pencil, dofs, rest, mask);
     modes::lowest(&k, &m, mask, count, rigid.fields.len(), &|u| rigid.without(u))

@@ -39,11 +39,14 @@ pub(super) fn polar(a: &Matrix) -> Matrix {
     r
 }
 
+/// A weight, a point, and where it went.
+pub(super) type Pair = (f64, [f64; 3], [f64; 3]);
+
 /// The rotation that takes points, with weights, nearest to others, both about their centres; `None` if the points
 /// lie on a line.
-pub(super) fn between(pairs: &[(f64, [f64; 3], [f64; 3])]) -> Option<Matrix> {
+pub(super) fn between(pairs: &[Pair]) -> Option<Matrix> {
     let total: f64 = pairs.iter().map(|p| p.0).sum();
-    let mean = |pick: &dyn Fn(&(f64, [f64; 3], [f64; 3])) -> [f64; 3]| {
+    let mean = |pick: &dyn Fn(&Pair) -> [f64; 3]| {
         [0, 1, 2].map(|k| pairs.iter().map(|p| p.0 * pick(p)[k]).sum::<f64>() / total)
     };
     let (from, to) = (mean(&|p| p.1), mean(&|p| p.2));

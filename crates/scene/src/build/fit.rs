@@ -36,7 +36,7 @@ pub(super) fn resolve(
             resolved.phases = phases.iter().map(|p| phase(p.until, &p.ratios)).collect();
         }
         FitKind::Fine { mesh, modes, dac } => {
-            let fine = build(&alone(scene, body, Some(mesh.clone()))?)?;
+            let fine = build(&alone(scene, body, Some(mesh.as_ref().clone()))?)?;
             let coarse = build(&alone(scene, body, None)?)?;
             for (until, spectra) in over_time(scene, body, &coarse, &fine, *modes as usize)? {
                 let (found, of) = (spectra.found(), spectra.coarse.len());

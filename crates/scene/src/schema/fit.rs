@@ -24,7 +24,7 @@ pub enum FitKind {
     /// A finer mesh of the same body.
     Fine {
         /// The mesh.
-        mesh: MeshSpec,
+        mesh: Box<MeshSpec>,
         /// How many modes.
         modes: u32,
         /// The first mode sets the stiffness of all (DAC), instead of each its own (EigenFit).
@@ -61,13 +61,16 @@ impl FitSpec {
             ["phases"] => FitKind::Ratios(read_phases(&reader.required("phases", EXAMPLE)?)?),
             ["stiffness"] => FitKind::Stiffness(read_ratio(&reader.required("stiffness", EXAMPLE)?)?),
             ["fine"] => {
-                let mesh = MeshSpec::read(&reader.required("fine", EXAMPLE)?)?;
+                let mesh = Box::new(MeshSpec::read(&reader.required("fine", EXAMPLE)?)?);
                 let methods = [("eigenfit", false), ("dac", true)];
                 let dac = reader.optional("method").map_or(Ok(false), |item| item.choice(&methods))?;
                 let modes = reader.optional("modes").map_or(Ok(10), |m| m.count(1, MOST_MODES as u32))?;
                 FitKind::Fine { mesh, modes, dac }
             }
             [] => {
+                // So that a misspelt key is told what is known.
+                let known = ["ratios", "phases", "stiffness", "fine", "modes", "method"];
+                known.into_iter().for_each(|key| drop(reader.optional(key)));
                 reader.finish()?;
                 return Err(item.error(format!("says nothing; write for example {EXAMPLE}")));
             }

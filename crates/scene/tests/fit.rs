@@ -1,0 +1,143 @@
+//! Bodies that are fitted to a finer mesh: frequencies, motion, what is refused, and what is said when a fit fails.
+
+mod common {
+    pub mod running;
+}
+
+use common::running::{column, folder, made, run_until};
+use lilyan_dynamics::System;
+use lilyan_scene::build::{Built, build};
+use lilyan_scene::diagnose;
+use lilyan_scene::schema::Scene;
+
+/// A bar, held at one end, that sags.
+const BAR: &str = r#"
+title = "bar"
+time = { end = 0.9, step = 0.01 }
+integrator = { name = "semi-implicit" }
+environment = { gravity = [0, 0, -20] }
+[[body]]
+name = "bar"
+mesh = { box = { size = [4, 1, 0.5], cells = [8, 2, 1] } }
+material = { model = "neo-hookean", E = "1e8*(1 + (x > 2))", nu = 0.3, rho = 1000 }
+damping = { model = "rayleigh", alpha = 0.5, beta = 0.002 }
+[[pin]]
+body = "bar"
+where = "x < 0.01"
+[[probe]]
+name = "tip"
+body = "bar"
+at = [4, 0.5, 0.25]
+"#;
+const FINE: &str = "body.0.mesh.box.cells=[16, 4, 3]";
+const FIT: &str = "body.0.fit={ fine = { box = { size = [4, 1, 0.5], cells = [16, 4, 3] } }, modes = 6 }";
+const DAC: &str =
+    "body.0.fit={ fine = { box = { size = [4, 1, 0.5], cells = [16, 4, 3] } }, modes = 6, method = \"dac\" }";
+
+fn frequencies(built: &Built, count: usize) -> Vec<f64> {
+    let modes = diagnose::modes(built, &diagnose::rest_positions(built), count).unwrap();
+    modes.values.iter().map(|v| v.sqrt()).collect()
+}
+
+fn furthest(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()))
+}
+
+fn error_of(overrides: &[&str]) -> Result<Built, String> {
+    Scene::from_str_with(BAR, "bar.toml", overrides).and_then(|s| build(&s)).map_err(|e| e.to_string())
+}
+
+#[test]
+fn a_coarse_bar_has_the_frequencies_and_the_motion_of_the_fine_one() {
+    let (_, fine) = made(BAR, &[FINE]);
+    let (_, fitted) = made(BAR, &[FIT]);
+    let (_, dac) = made(BAR, &[DAC]);
+    let (_, plain) = made(BAR, &[]);
+    let [fine, fitted, dac, plain] = [&fine, &fitted, &dac, &plain].map(|b| frequencies(b, 5));
+    for k in 0..5 {
+        assert!((fitted[k] / fine[k] - 1.0).abs() < 1e-5, "mode {k}: {} and {}", fitted[k], fine[k]);
+    }
+    assert!(plain[0] > 1.15 * fine[0] && (dac[0] / fine[0] - 1.0).abs() < 1e-5);
+    assert!((dac[2] / fine[2] - 1.0).abs() > 0.02, "the first mode does not speak for all");
+
+    let tip = |name: &str, overrides: &[&str]| {
+        let (scene, built) = made(BAR, overrides);
+        let folder = folder(&format!("fit-{name}"));
+        let outcome = run_until(&scene, built, &folder, false, None);
+        assert!(
+            outcome.summary["warnings"].as_array().unwrap().is_empty(),
+            "{}",
+            outcome.summary["warnings"]
+        );
+        column(&folder, "probes.csv", "tip_z")
+    };
+    let fine = tip("fine", &[FINE]);
+    let sag = furthest(&fine, &vec![0.25; fine.len()]);
+    let error = |name: &str, overrides: &[&str]| furthest(&tip(name, overrides), &fine) / sag;
+    let (plain, fitted, dac) = (error("plain", &[]), error("eigenfit", &[FIT]), error("dac", &[DAC]));
+    assert!(plain > 0.15 && fitted < plain / 5.0 && dac < plain, "plain {plain}, fitted {fitted}, dac {dac}");
+}
+
+#[test]
+fn released_pins_bring_other_ratios_and_a_resumed_run_repeats_every_bit() {
+    let more = ["pin.0.until=0.2", FIT];
+    let (scene, built) = made(BAR, &more);
+    let fit = built.simulation.system.fits()[0].clone();
+    assert_eq!(fit.phases.len(), 2);
+    assert_eq!(fit.phases[0].until, 0.2);
+    assert!(furthest(&fit.phases[0].ratios, &fit.phases[1].ratios) > 0.01);
+    let [whole, parts] = ["fit-whole", "fit-parts"].map(folder);
+    run_until(&scene, built, &whole, false, None);
+    let (scene, built) = made(BAR, &more);
+    run_until(&scene, built, &parts, false, Some(25));
+    let (scene, built) = made(BAR, &more);
+    let outcome = run_until(&scene, built, &parts, true, None);
+    for file in ["energy.csv", "probes.csv"] {
+        let read = |folder: &std::path::Path| std::fs::read_to_string(folder.join(file)).unwrap();
+        assert_eq!(read(&whole), read(&parts), "{file}");
+    }
+    assert_eq!(outcome.summary["fits"][0]["steps"], 90);
+}
+
+#[test]
+fn a_fit_that_fails_is_left_out_counted_and_told() {
+    // Drawn into another shape, the bar has other modes.
+    let drawn = "body.0.initial={ stretch = [0.1, 6, 1] }";
+    let soft = "body.0.material.model=\"stable-neo-hookean\"";
+    let (scene, built) = made(BAR, &[FIT, drawn, soft, "time.end=0.05", "pin.0.until=0.001"]);
+    let outcome = run_until(&scene, built, &folder("fit-lost"), false, None);
+    let warnings = outcome.summary["warnings"].to_string();
+    let without = outcome.summary["fits"][0]["steps_without"].as_u64().unwrap();
+    assert!(without > 0, "{}", outcome.summary["fits"]);
+    assert!(warnings.contains("went without its fit") && warnings.contains("first at t ="), "{warnings}");
+}
+
+#[test]
+fn what_cannot_be_fitted_is_refused_with_the_remedy() {
+    for (overrides, parts) in [
+        (
+            vec!["body.0.fit={ ratios = [0.5] }", "integrator.name=\"verlet\""],
+            vec!["fit", "semi-implicit", "siere"],
+        ),
+        (vec!["body.0.fit={ ratios = [-0.5] }"], vec!["body.bar.fit.ratios", "0.001"]),
+        (vec!["body.0.fit={ ratio = [0.5] }"], vec!["ratios"]),
+        (vec!["body.0.fit={ ratios = [0.5], stiffness = 0.5 }"], vec!["ratios and stiffness", "keep one"]),
+        (
+            vec!["body.0.fit={ phases = [{ until = 1, ratios = [] }, { until = 1, ratios = [] }] }"],
+            vec!["rising"],
+        ),
+        (vec!["body.0.fit={}"], vec!["says nothing", "fine"]),
+        (vec!["body.0.element=\"springs\"", "body.0.fit={ stiffness = 0.5 }"], vec!["tets"]),
+        (vec![FIT, "pin.0.where={ vertices = [0, 1, 2] }"], vec!["by number", "box"]),
+    ] {
+        let Err(message) = error_of(&overrides) else { panic!("{overrides:?} is accepted") };
+        for part in parts {
+            assert!(message.contains(part), "{overrides:?}: {message:?} does not say {part:?}");
+        }
+    }
+    // A mesh of other shape: its modes are not those of the bar.
+    let other = "body.0.fit={ fine = { box = { size = [0.2, 9, 0.5], cells = [2, 16, 2] }, translate = [0, 30, 0] } }";
+    let built = error_of(&[other]).unwrap();
+    assert!(built.warnings.iter().any(|w| w.contains("without the fit")), "{:?}", built.warnings);
+    assert!(built.simulation.system.fits().is_empty());
+}
