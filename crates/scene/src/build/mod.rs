@@ -2,6 +2,7 @@
 
 mod acting;
 mod constrain;
+mod display;
 mod fit;
 mod initial;
 mod material;
@@ -11,6 +12,7 @@ mod shape;
 mod sound;
 
 pub use constrain::BuiltConstraint;
+pub use display::Shown;
 
 use crate::document::SceneError;
 use crate::library;
@@ -41,6 +43,8 @@ pub struct BuiltBody {
     pub lambda: Option<f64>,
     /// Smallest and largest density, kg/m³; 0 where masses were given.
     pub density: [f64; 2],
+    /// What it carries along to be shown.
+    pub shown: Option<Shown>,
 }
 
 impl BuiltBody {
@@ -121,10 +125,13 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
         let form = shape::form(scene, spec, &mut notes)?;
         let fit = fit::resolve(scene, i, &mut notes, &mut warnings)?;
         let net = form.mesh.tets.is_empty() || spec.element == Element::Springs;
-        let (body, v) = match net {
+        let (mut body, v) = match net {
             true => add_net(spec, form, &mut builder)?,
             false => add_solid(spec, form, fit.stiffness, &mut builder)?,
         };
+        if !body.is_net() {
+            body.shown = display::shown(scene, spec, &body.mesh, &mut notes)?;
+        }
         fits.push(fit);
         velocity.extend(v);
         bodies.push(body);
@@ -196,6 +203,7 @@ fn add_solid(
         young,
         lambda: None,
         density,
+        shown: None,
     };
     Ok((body, v))
 }
@@ -231,6 +239,7 @@ fn add_net(
         young: [young.unwrap_or(0.0); 2],
         lambda,
         density: [density.unwrap_or(0.0); 2],
+        shown: None,
     };
     Ok((body, v))
 }

@@ -140,15 +140,7 @@ fn mesh(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<TetMe
             let edge = edge(*resolution, radius.min(*length), volume);
             meshing::cylinder(*radius, *length, edge).map_err(fail)?
         }
-        Shape::File { path, resolution, embed, .. } => {
-            if *embed {
-                return Err(spec.mesh.mark.error(
-                    "embedding a surface is not available in this version; leave out `embed` to \
-                     have it filled with tets",
-                ));
-            }
-            file(scene, spec, path, *resolution, notes)?
-        }
+        Shape::File { path, resolution, .. } => file(scene, spec, path, *resolution, notes)?,
         Shape::Rope { .. } | Shape::Cloth { .. } | Shape::Points { .. } => {
             return Err(spec.mesh.mark.error("ropes, cloth and points have no tets"));
         }
@@ -156,7 +148,7 @@ fn mesh(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<TetMe
 }
 
 /// Reads a mesh file, or the built-in one of that name.
-fn load(scene: &Scene, spec: &BodySpec, path: &str, notes: &mut Vec<String>) -> Result<Loaded, SceneError> {
+pub(super) fn load(scene: &Scene, spec: &BodySpec, path: &str, notes: &mut Vec<String>) -> Result<Loaded, SceneError> {
     let loaded = match library::asset(&scene.origin.0, path) {
         Some(bytes) => readers::read_bytes(path, bytes),
         None => readers::read(&scene.resolve(path)),
@@ -175,6 +167,9 @@ fn file(
 ) -> Result<TetMesh, SceneError> {
     let about = |note: &String| format!("body \"{}\": {note}", spec.name);
     match load(scene, spec, path, notes)? {
+        Loaded::Tets(..) if matches!(spec.mesh.shape, Shape::File { embed: true, .. }) => {
+            Err(spec.mesh.mark.error("`embed` is for surfaces; this file has tets, leave it out"))
+        }
         Loaded::Tets(mesh, _) => Ok(mesh),
         Loaded::Surface(surface, _) => {
             let filled = meshing::tetrahedralize(&surface, wanted(&surface, resolution))
@@ -194,7 +189,7 @@ fn wanted(_surface: &TriMesh, resolution: Resolution) -> meshing::Resolution {
     }
 }
 
-fn place(spec: &BodySpec, vertices: &mut [[f64; 3]]) {
+pub(super) fn place(spec: &BodySpec, vertices: &mut [[f64; 3]]) {
     let transform = &spec.mesh.transform;
     let turn = transform.rotate.as_ref().map(rotation);
     for x in vertices {

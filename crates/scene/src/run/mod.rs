@@ -96,7 +96,8 @@ pub fn run(
     let directory = &options.directory;
     // Before anything is touched: a run that cannot go on leaves no trace.
     let saved = options.resume.then(|| checkpoint_of(scene, &mut built, directory)).transpose()?;
-    prepare(directory).map_err(RunError::Folder)?;
+    let shows = built.bodies.iter().any(|b| b.shown.is_some());
+    prepare(directory, shows).map_err(RunError::Folder)?;
     let mut recorder = Recorder::new(scene, &built, directory);
     let schedule = Schedule::new(scene, options.steps);
     match saved {
@@ -258,10 +259,14 @@ fn save(
 }
 
 /// Makes the folder and clears away what a killed run left half written.
-fn prepare(directory: &std::path::Path) -> Result<(), WriteError> {
+fn prepare(directory: &std::path::Path, shows: bool) -> Result<(), WriteError> {
     let frames = directory.join("frames");
     std::fs::create_dir_all(&frames).map_err(|e| WriteError::new(directory, "creating the folder", e))?;
-    for folder in [directory, &frames] {
+    let shown = directory.join("display");
+    if shows {
+        std::fs::create_dir_all(&shown).map_err(|e| WriteError::new(directory, "creating the folder", e))?;
+    }
+    for folder in [directory, &frames, &shown].into_iter().filter(|f| f.is_dir()) {
         atomic::remove_leftovers(folder).map_err(|e| WriteError::new(folder, "clearing the folder", e))?;
     }
     Ok(())
@@ -318,15 +323,17 @@ fn resume(
 
 /// Removes the results of an earlier run, and nothing else.
 fn clear(directory: &std::path::Path) -> std::io::Result<()> {
-    let named = ["frames.pvd", "energy.csv", "probes.csv", "summary.json", "report.html"];
+    let named = ["frames.pvd", "display.pvd", "energy.csv", "probes.csv", "summary.json", "report.html"];
     let names = named.iter().chain(&["checkpoint", "checkpoint.previous"]);
     for path in names.map(|n| directory.join(n)).filter(|p| p.is_file()) {
         std::fs::remove_file(path)?;
     }
-    for entry in std::fs::read_dir(directory.join("frames"))? {
-        let entry = entry?;
-        if entry.file_name().to_str().is_some_and(vtu::is_frame_name) {
-            std::fs::remove_file(entry.path())?;
+    for folder in ["frames", "display"].map(|f| directory.join(f)).iter().filter(|f| f.is_dir()) {
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_name().to_str().is_some_and(vtu::is_frame_name) {
+                std::fs::remove_file(entry.path())?;
+            }
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use crate::schema::{ContactKind, Scene};
 use crate::writers::atomic::WriteError;
 use crate::writers::csv::Table;
 use crate::writers::pvd::Collection;
-use crate::writers::vtu::{Cells, Field, Frame, frame_name};
+use crate::writers::vtu::{Cells, Field, Frame, display_name, frame_name};
 use lilyan_dynamics::StepRecord;
 use std::path::{Path, PathBuf};
 
@@ -74,6 +74,8 @@ pub struct Recorder {
     pub replay: Option<Replay>,
     directory: PathBuf,
     collection: Collection,
+    /// Frames of what bodies carry along.
+    shown: Collection,
     momenta: ([f64; 3], [f64; 3]),
 }
 
@@ -93,6 +95,7 @@ impl Recorder {
             replay: scene.output.replay.then(|| replay(scene, built)),
             directory: directory.to_path_buf(),
             collection: Collection::new(directory.join("frames.pvd")),
+            shown: Collection::new(directory.join("display.pvd")),
             momenta: built.simulation.state.momenta([0.0; 3]),
         }
     }
@@ -172,9 +175,39 @@ impl Recorder {
         }
         .write(self.directory.join(&name))?;
         self.collection.add(state.t, name)?;
+        self.display(built)?;
         self.frames += 1;
         self.show(built, state.t, &state.q);
         Ok(())
+    }
+
+    /// A frame of what bodies carry along, if they do.
+    fn display(&mut self, built: &Built) -> Result<(), WriteError> {
+        let (mut positions, mut tets, mut triangles) = (Vec::new(), Vec::new(), Vec::new());
+        let state = &built.simulation.state;
+        for body in &built.bodies {
+            let Some(shown) = &body.shown else { continue };
+            let first = positions.len() as u32 / 3;
+            let nodes = 3 * body.first_node..3 * (body.first_node + body.mesh.vertices.len());
+            positions.extend(shown.map.place(&state.q[nodes]));
+            tets.extend(shown.tets.iter().map(|t| t.map(|v| v + first)));
+            triangles.extend(shown.triangles.iter().map(|t| t.map(|v| v + first)));
+        }
+        if positions.is_empty() {
+            return Ok(());
+        }
+        let name = display_name(self.frames as usize);
+        Frame {
+            time: Some(state.t),
+            positions: &positions,
+            tets: &tets,
+            triangles: &triangles,
+            lines: &[],
+            point_fields: Vec::new(),
+            cell_fields: Vec::new(),
+        }
+        .write(self.directory.join(&name))?;
+        self.shown.add(state.t, name)
     }
 
     /// Adds positions to the replay.
@@ -195,6 +228,7 @@ impl Recorder {
         for (k, &t) in times.iter().enumerate() {
             let name = frame_name(k);
             self.collection.push(t, name.clone());
+            self.shown.push(t, display_name(k));
             // Only the report's replay needs the positions; a frame that cannot be read is left out.
             if let Ok(vertices) = crate::readers::read_vertices(&self.directory.join(&name)) {
                 let q: Vec<f64> = vertices.concat();

@@ -29,6 +29,8 @@ pub struct BodySpec {
     pub initial: Initial,
     /// How it is made to move like a finer mesh.
     pub fit: Option<FitSpec>,
+    /// A surface or mesh that it carries along, to be shown.
+    pub display: Option<MeshSpec>,
     /// Where it was written.
     pub mark: Mark,
 }
@@ -144,10 +146,18 @@ impl BodySpec {
         let initial =
             reader.optional("initial").map_or(Ok(Initial::default()), |item| Initial::read(&item))?;
         let fit = FitSpec::read_of(&mut reader, element)?;
+        let display = reader.optional("display").map(|item| read_display(&item, element)).transpose()?;
         reader.finish()?;
         let mark = Mark { path: format!("body.{name}"), ..Mark::from(item) };
-        Ok(Self { name, mesh, element, gluing, material, mass, damping, initial, fit, mark })
+        Ok(Self { name, mesh, element, gluing, material, mass, damping, initial, fit, display, mark })
     }
+}
+
+fn read_display(item: &Item<'_>, element: Element) -> Result<MeshSpec, SceneError> {
+    if matches!(element, Element::Springs | Element::Membrane) {
+        return Err(item.error("is for bodies of tets, which carry it along; leave it out"));
+    }
+    MeshSpec::read(item)
 }
 
 #[derive(Clone, Copy)]

@@ -245,6 +245,11 @@ pub fn frame_name(n: usize) -> String {
     format!("frames/{n:06}.vtu")
 }
 
+/// The name of frame `n` of what bodies carry along: `display/000042.vtu`.
+pub fn display_name(n: usize) -> String {
+    format!("display/{n:06}.vtu")
+}
+
 /// Whether a file in `frames/` has a name that [`frame_name`] gives.
 pub fn is_frame_name(name: &str) -> bool {
     name.strip_suffix(".vtu").is_some_and(|n| n.len() >= 6 && n.bytes().all(|b| b.is_ascii_digit()))

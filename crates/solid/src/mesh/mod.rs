@@ -7,8 +7,10 @@
 //! | `order` | renumbering for locality |
 //! | `locate` | which tet holds a point |
 //! | `embed` | points that tets carry along |
+//! | `display` | fine points shown from the motion of a coarse mesh |
 //! | `split` | every tet by itself |
 
+mod display;
 mod embed;
 mod locate;
 mod order;
@@ -17,6 +19,7 @@ mod split;
 pub(crate) mod topology;
 pub(crate) mod vector;
 
+pub use display::{Display, Harmonics};
 pub use embed::{Embedding, REACH};
 pub use locate::{Location, Locator};
 pub use order::Permutation;

@@ -1,0 +1,65 @@
+//! What is shown in place of a body: a surface, or a finer mesh, that its tets carry along.
+
+use super::shape;
+use crate::document::SceneError;
+use crate::readers::Loaded;
+use crate::schema::{BodySpec, MeshSpec, Scene, Shape};
+use lilyan_solid::mesh::{Display, TetMesh};
+
+/// A surface or mesh that a body carries along.
+pub struct Shown {
+    /// How.
+    pub map: Display,
+    /// Its triangles, if it is a surface.
+    pub triangles: Vec<[u32; 3]>,
+    /// Its tets, if it is a solid.
+    pub tets: Vec<[u32; 4]>,
+}
+
+/// What a body shows besides its own mesh.
+pub(super) fn shown(
+    scene: &Scene,
+    spec: &BodySpec,
+    mesh: &TetMesh,
+    notes: &mut Vec<String>,
+) -> Result<Option<Shown>, SceneError> {
+    let embeds = matches!(spec.mesh.shape, Shape::File { embed: true, .. });
+    let what: &MeshSpec = match &spec.display {
+        Some(display) => display,
+        None if embeds => &spec.mesh,
+        None => return Ok(None),
+    };
+    let Shape::File { path, .. } = &what.shape else {
+        return Err(what.mark.error("shows a file: a surface (.obj, .stl, .ply) or a mesh of tets"));
+    };
+    let of = BodySpec { mesh: what.clone(), ..spec.clone() };
+    let mut told = Vec::new();
+    let (mut points, triangles, tets) = match shape::load(scene, &of, path, &mut told)? {
+        Loaded::Surface(surface, _) => (surface.vertices, surface.triangles, Vec::new()),
+        Loaded::Tets(mesh, _) => (mesh.vertices, Vec::new(), mesh.tets),
+    };
+    if spec.display.is_some() {
+        notes.extend(told);
+    }
+    shape::place(&of, &mut points);
+    let map = Display::new(mesh, &points)
+        .ok_or_else(|| what.mark.error("has a vertex that is no finite point; repair the file"))?;
+    let embedding = map.embedding();
+    let size = mesh.bounds().map_or(1.0, |[a, b]| (0..3).map(|k| (b[k] - a[k]).powi(2)).sum::<f64>().sqrt());
+    if embedding.furthest > 0.5 * size {
+        return Err(what.mark.error(format!(
+            "reaches {:.3} m out of the body, which is {size:.3} m long; scale and move it to where the body is",
+            embedding.furthest
+        )));
+    }
+    if embedding.outside > 0 {
+        notes.push(format!(
+            "body \"{}\": {} of {} vertices that it carries along lie outside of its mesh, up to {:.2e} m",
+            spec.name,
+            embedding.outside,
+            embedding.len(),
+            embedding.furthest
+        ));
+    }
+    Ok(Some(Shown { map, triangles, tets }))
+}
