@@ -96,7 +96,8 @@ pub fn alone(scene: &Scene, body: usize, mesh: Option<MeshSpec>) -> Result<Scene
         ));
     }
     let mesh = mesh.unwrap_or_else(|| spec.mesh.clone());
-    one.bodies = vec![BodySpec { mesh, fit: None, display: None, initial: Default::default(), ..spec.clone() }];
+    one.bodies =
+        vec![BodySpec { mesh, fit: None, display: None, initial: Default::default(), ..spec.clone() }];
     one.integrator = IntegratorSpec {
         name: "semi-implicit".into(),
         options: Vec::new(),

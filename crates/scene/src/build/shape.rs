@@ -148,7 +148,12 @@ fn mesh(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<TetMe
 }
 
 /// Reads a mesh file, or the built-in one of that name.
-pub(super) fn load(scene: &Scene, spec: &BodySpec, path: &str, notes: &mut Vec<String>) -> Result<Loaded, SceneError> {
+pub(super) fn load(
+    scene: &Scene,
+    spec: &BodySpec,
+    path: &str,
+    notes: &mut Vec<String>,
+) -> Result<Loaded, SceneError> {
     let loaded = match library::asset(&scene.origin.0, path) {
         Some(bytes) => readers::read_bytes(path, bytes),
         None => readers::read(&scene.resolve(path)),

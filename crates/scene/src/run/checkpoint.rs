@@ -69,7 +69,9 @@ impl Saved {
             s.ledger.dissipated_physical,
         ]);
         w.0.extend(s.index.to_le_bytes());
-        for v in [&s.state.q, &s.state.v, &s.state.p, &s.memory, &s.constraint_forces, &s.modes, &self.counters] {
+        for v in
+            [&s.state.q, &s.state.v, &s.state.p, &s.memory, &s.constraint_forces, &s.modes, &self.counters]
+        {
             w.numbers(v);
         }
         w.numbers(&self.frames);

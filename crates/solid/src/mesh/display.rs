@@ -66,16 +66,18 @@ impl Display {
             let gradients: [Mat3; 6] = std::array::from_fn(|a| edges(&h(a)) * inverse);
             (inverse, gradients, inverse_of_strains(&gradients))
         };
-        fits.then(|| Self {
-            detail: Some(Detail {
-                points: points.to_vec(),
-                tets: (0..mesh.tets.len()).map(tets).collect(),
-                around: mesh.vertex_tets(),
-                mesh: TetMesh::new(mesh.vertices.clone(), mesh.tets.clone()),
-                harmonics,
-            }),
-            ..self
-        })
+        if !fits {
+            return None;
+        }
+        let tets = (0..mesh.tets.len()).map(tets).collect();
+        let detail = Detail {
+            points: points.to_vec(),
+            tets,
+            around: mesh.vertex_tets(),
+            mesh: TetMesh::new(mesh.vertices.clone(), mesh.tets.clone()),
+            harmonics,
+        };
+        Some(Self { detail: Some(detail), ..self })
     }
 
     /// How the points lie in the mesh.
