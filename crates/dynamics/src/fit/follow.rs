@@ -17,6 +17,8 @@ const SAME: f64 = 0.6;
 /// Components of other modes in a mode that is good enough. Its frequency is off by the square, and the step
 /// is solved for the modes as they are.
 const CLOSE: f64 = 0.03;
+/// Residual of modes that are found from nothing: close enough that refining finds nothing left to do.
+const EXACT: f64 = 1e-8;
 
 /// The modes of all fitted bodies, and how they fared.
 #[derive(Default)]
@@ -270,7 +272,7 @@ impl Followed {
             if !close {
                 let (m, count) = (mass_matrix(system), ratios.len() + GUARDS);
                 let apart = rigid.fields.len();
-                *now = modes::lowest(k, &m, &self.mask, count, apart, &|u| rigid.without(u))
+                *now = modes::lowest(k, &m, &self.mask, count, apart, &|u| rigid.without(u), EXACT)
                     .map_err(|_| LOST)?;
                 *improver = Improver { taken_at: q.to_vec(), made: None };
             }
@@ -389,7 +391,7 @@ fn at_rest(
     let m = mass_matrix(system);
     let pencil = Pencil { k: &k, mass: system.mass(), held: mask };
     let rigid = Rigid::new(&pencil, dofs, rest, mask);
-    modes::lowest(&k, &m, mask, count, rigid.fields.len(), &|u| rigid.without(u))
+    modes::lowest(&k, &m, mask, count, rigid.fields.len(), &|u| rigid.without(u), EXACT)
 }
 
 /// The lowest modes at rest of what has these unknowns, as held at time t, rigid motions not counted: as many as
