@@ -181,36 +181,44 @@ impl Pane {
 
     /// Keeps the state if it is sound; otherwise goes back to the last one that was, and tells why.
     pub fn approve(&mut self) -> Result<(), String> {
-        let simulation = &self.built.simulation;
-        let finite = simulation.total_energy().is_finite();
-        let far = EXPLODED * self.size();
-        let middle = self.middle();
-        let whole = simulation
-            .state
-            .q
-            .chunks_exact(3)
-            .all(|x| x.iter().zip(middle).all(|(x, m)| (x - m).abs() < far));
-        if finite && whole {
-            self.good = simulation.checkpoint();
-            return Ok(());
-        }
-        let why = match finite {
-            false => run::blown_up(&self.scene, &self.built),
-            true => {
-                let t = simulation.state.t;
-                let step = simulation.step;
-                match self.limit.filter(|limit| step > *limit) {
-                    Some(limit) => format!(
-                        "at t = {t:.4} s: the body has flown apart; the step of {step:.2e} s is longer than {limit:.2e} s, up to \
-                         which {} is stable",
-                        self.scene.integrator.name
-                    ),
-                    None => format!("at t = {t:.4} s: the body has flown apart; try a shorter step of time"),
-                }
+        match self.unsound() {
+            None => {
+                self.good = self.built.simulation.checkpoint();
+                Ok(())
             }
+            Some(why) => {
+                self.restore();
+                Err(why)
+            }
+        }
+    }
+
+    /// What is wrong with the state, if anything.
+    fn unsound(&self) -> Option<String> {
+        let simulation = &self.built.simulation;
+        let (kinetic, parts) = simulation.energies();
+        let total = kinetic + parts.total();
+        if !total.is_finite() {
+            return Some(run::blown_up(&self.scene, &self.built));
+        }
+        let (t, step, name) = (simulation.state.t, simulation.step, &self.scene.integrator.name);
+        let remedy = match self.limit.filter(|limit| step > *limit) {
+            Some(limit) => {
+                format!("the step of {step:.2e} s is longer than {limit:.2e} s, up to which {name} is stable")
+            }
+            None => "try a shorter step of time, or an implicit integrator".into(),
         };
-        self.restore();
-        Err(why)
+        let made = -simulation.ledger.dissipated_numerical(total);
+        let lively = kinetic + parts.elastic.abs() + parts.other.abs();
+        if simulation.integrator.claims().explicit && made > 0.5 * lively && lively > 0.0 {
+            return Some(format!(
+                "at t = {t:.4} s: {name} has made {made:.3} J out of nothing, most of what moves the body; {remedy}"
+            ));
+        }
+        let (far, middle) = (EXPLODED * self.size(), self.middle());
+        let near = |x: &[f64]| x.iter().zip(middle).all(|(x, m)| (x - m).abs() < far);
+        let whole = simulation.state.q.chunks_exact(3).all(near);
+        (!whole).then(|| format!("at t = {t:.4} s: the body has flown apart; {remedy}"))
     }
 
     /// The mean position, m.
