@@ -3,6 +3,7 @@
 
 pub mod build;
 pub mod citations;
+pub mod coarsen;
 pub mod compare;
 pub mod diagnose;
 pub mod document;

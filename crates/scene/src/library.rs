@@ -40,6 +40,8 @@ pub static SCENES: &[BuiltIn] = &[
     scene!("spot-landing", "a cow of jelly landing on the floor"),
     scene!("pendulum", "a stiff bar swinging from a hinge"),
     scene!("heterogeneous-bar", "soft and stiff layers in one bar"),
+    scene!("layered-cube", "a hanging cube of soft and stiff layers, to be coarsened"),
+    scene!("cracked-bar", "a clamped bar with a soft crack, to be coarsened"),
     scene!("chain", "a chain of forty rods of constant length swinging from one end"),
     scene!("hanging-jelly", "jelly of constant volume on rods, held exactly; one is let go"),
     scene!("swinging-rope", "a rope of springs let go from the horizontal"),

@@ -10,7 +10,9 @@ fn cited() -> Vec<(String, &'static str)> {
     let materials = materials::CATALOGUE.iter().map(|m| m.card());
     let materials = materials.map(|c| (format!("material {}", c.name), c.cite));
     let damping = damping::CATALOGUE.iter().map(|c| (format!("damping {}", c.name), c.cite));
-    integrators.chain(materials).chain(damping).collect()
+    let coarsening = lilyan_scene::coarsen::CATALOGUE.iter();
+    let coarsening = coarsening.map(|m| (format!("coarsening by {}", m.name), m.cite));
+    integrators.chain(materials).chain(damping).chain(coarsening).collect()
 }
 
 /// The value of a field of an entry as it stands in the file.

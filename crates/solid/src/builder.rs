@@ -55,6 +55,8 @@ pub struct BodyInput {
     pub damping: Vec<DampingSpec>,
     /// Consistent instead of lumped mass (for all bodies if for one).
     pub consistent_mass: bool,
+    /// Mass of each vertex, kg, instead of that of the tets.
+    pub masses: Option<Vec<f64>>,
     /// Positions at the start; the rest shape if absent.
     pub start: Option<Vec<[f64; 3]>>,
     /// What holds the tets of a split mesh together.
@@ -100,6 +102,7 @@ impl BodyInput {
             rho: vec![rho],
             damping: Vec::new(),
             consistent_mass: false,
+            masses: None,
             start: None,
             glued: None,
             surface: None,
@@ -196,7 +199,10 @@ impl ModelBuilder {
             if body.rho.len() == 1 { body.rho[0] } else { body.rho[e] }
         };
         self.node_masses.resize(first + body.mesh.vertices.len(), 0.0);
-        tets.add_lumped_mass(rho, &mut self.node_masses);
+        match &body.masses {
+            None => tets.add_lumped_mass(rho, &mut self.node_masses),
+            Some(masses) => self.node_masses[first..].copy_from_slice(masses),
+        }
         self.densities.push((0..tets.len()).map(rho).collect());
         self.consistent |= body.consistent_mass;
         self.start.extend(body.start.as_ref().unwrap_or(&body.mesh.vertices).iter().flatten());

@@ -4,6 +4,7 @@
 #![allow(non_snake_case)] // kernels keep the paper's letters: F, P, C, J
 
 mod builder;
+pub mod coarsening;
 pub mod damping;
 pub mod elements;
 pub mod materials;

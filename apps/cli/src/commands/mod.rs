@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod catalogue;
 pub mod check;
+pub mod coarsen;
 pub mod compare;
 pub mod lab;
 pub mod modes;

@@ -9,7 +9,7 @@ use lilyan_solid::mesh::{Surface, TetMesh};
 use std::collections::BTreeMap;
 
 /// A material as the model takes it: one set of constants for all tets, or one for each.
-pub(super) struct Resolved {
+pub(crate) struct Resolved {
     pub model: &'static dyn Material,
     pub given: Vec<Given>,
     pub rho: Vec<f64>,
@@ -19,7 +19,7 @@ pub(super) struct Resolved {
 #[derive(Clone, Default, PartialEq)]
 struct Values(BTreeMap<String, f64>);
 
-pub(super) fn material(spec: &BodySpec, mesh: &TetMesh, surface: &Surface) -> Result<Resolved, SceneError> {
+pub(crate) fn material(spec: &BodySpec, mesh: &TetMesh, surface: &Surface) -> Result<Resolved, SceneError> {
     let material = &spec.material;
     let Some(model) = materials::find(&material.model) else {
         let known: Vec<&str> = materials::CATALOGUE.iter().map(|m| m.card().name).collect();

@@ -5,10 +5,10 @@ mod constrain;
 mod display;
 mod fit;
 mod initial;
-mod material;
+pub(crate) mod material;
 mod net;
-mod select;
-mod shape;
+pub(crate) mod select;
+pub(crate) mod shape;
 mod sound;
 
 pub use constrain::BuiltConstraint;
@@ -176,7 +176,8 @@ fn add_solid(
         let card = material.model.card();
         material.given = material.given.into_iter().map(|g| g.scaled(stiffness, card)).collect();
     }
-    let (start, v) = initial::state(spec, &mesh, None)?;
+    let masses = given_masses(spec, &mesh)?;
+    let (start, v) = initial::state(spec, &mesh, masses.as_deref())?;
     let mut input =
         BodyInput::new(&spec.name, mesh, material.model, material.given[0].clone(), material.rho[0]);
     let extent = |values: &mut dyn Iterator<Item = f64>| {
@@ -188,6 +189,7 @@ fn add_solid(
     input.rho = material.rho;
     input.damping = spec.damping.iter().map(damping).collect();
     input.consistent_mass = spec.mass == Mass::Consistent;
+    input.masses = masses;
     input.start = Some(start);
     input.surface = glued.as_ref().map(|_| surface.clone());
     input.glued = glued;
@@ -215,6 +217,22 @@ fn glued(spec: &BodySpec, form: &shape::Form) -> Option<Glued> {
         kind: if gluing.consistent { GluingKind::InteriorPenalty } else { GluingKind::BabuskaZlamal },
         penalty: gluing.penalty,
     })
+}
+
+/// The masses that the mesh file gives, if they are asked for.
+fn given_masses(spec: &BodySpec, mesh: &TetMesh) -> Result<Option<Vec<f64>>, SceneError> {
+    let Mass::Given(name) = &spec.mass else { return Ok(None) };
+    let Some(masses) = mesh.point_data.get(name) else {
+        let known: Vec<&str> = mesh.point_data.keys().map(String::as_str).collect();
+        let message = suggest::unknown("point data", name, &known);
+        return Err(spec.mark.error(format!("mass: {message}; only .vtu files bring point data")));
+    };
+    if let Some(v) = masses.iter().position(|m| !(*m > 0.0 && m.is_finite())) {
+        return Err(spec
+            .mark
+            .error(format!("mass: vertex {v} has a mass of {} kg, which must be positive", masses[v])));
+    }
+    Ok(Some(masses.clone()))
 }
 
 /// Adds a body of springs or triangles; returns it and its velocities.

@@ -6,7 +6,7 @@ use crate::suggest;
 use lilyan_solid::mesh::{Surface, TetMesh};
 
 /// Marks the selected vertices; an empty selection is an error.
-pub(super) fn vertices(
+pub(crate) fn vertices(
     selector: &Selector,
     mesh: &TetMesh,
     surface: &Surface,
@@ -22,7 +22,7 @@ pub(super) fn vertices(
 }
 
 /// Marks the selected tets.
-pub(super) fn tets(
+pub(crate) fn tets(
     selector: &Selector,
     mesh: &TetMesh,
     surface: &Surface,

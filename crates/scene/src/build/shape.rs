@@ -9,7 +9,7 @@ use lilyan_solid::meshing;
 use lilyan_solid::nets;
 
 /// A body in its rest shape. Ropes, cloth and surfaces have vertices and no tets.
-pub(super) struct Form {
+pub(crate) struct Form {
     pub mesh: TetMesh,
     pub surface: Surface,
     /// Whether the surface has an inside.
@@ -19,7 +19,7 @@ pub(super) struct Form {
 }
 
 /// The rest shape of a body.
-pub(super) fn form(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<Form, SceneError> {
+pub(crate) fn form(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<Form, SceneError> {
     let open = |vertices: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>| {
         let mut form = surface(TriMesh { vertices, triangles }, spec.element == Element::Dg);
         place(spec, &mut form.mesh.vertices);
@@ -194,7 +194,8 @@ fn wanted(_surface: &TriMesh, resolution: Resolution) -> meshing::Resolution {
     }
 }
 
-pub(super) fn place(spec: &BodySpec, vertices: &mut [[f64; 3]]) {
+/// Scales, turns and moves vertices as the mesh of a body is.
+pub(crate) fn place(spec: &BodySpec, vertices: &mut [[f64; 3]]) {
     let transform = &spec.mesh.transform;
     let turn = transform.rotate.as_ref().map(rotation);
     for x in vertices {
@@ -211,12 +212,12 @@ pub(super) fn place(spec: &BodySpec, vertices: &mut [[f64; 3]]) {
 }
 
 /// Rodrigues' rotation matrix.
-pub(super) fn rotation(rotation: &Rotation) -> [[f64; 3]; 3] {
+pub(crate) fn rotation(rotation: &Rotation) -> [[f64; 3]; 3] {
     turn(rotation.axis, rotation.degrees.to_radians())
 }
 
 /// The rotation by an angle (rad) about a unit vector.
-pub(super) fn turn(a: [f64; 3], angle: f64) -> [[f64; 3]; 3] {
+pub(crate) fn turn(a: [f64; 3], angle: f64) -> [[f64; 3]; 3] {
     let (s, c) = angle.sin_cos();
     let cross = [[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]];
     std::array::from_fn(|i| {
@@ -228,6 +229,6 @@ pub(super) fn turn(a: [f64; 3], angle: f64) -> [[f64; 3]; 3] {
 }
 
 /// A x.
-pub(super) fn apply(m: &[[f64; 3]; 3], x: [f64; 3]) -> [f64; 3] {
+pub(crate) fn apply(m: &[[f64; 3]; 3], x: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|i| m[i][0] * x[0] + m[i][1] * x[1] + m[i][2] * x[2])
 }

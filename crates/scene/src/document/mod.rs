@@ -149,6 +149,16 @@ impl Table {
         }
     }
 
+    /// Takes a key away.
+    pub fn remove(&mut self, key: &str) {
+        self.entries.retain(|entry| entry.key != key);
+    }
+
+    /// The value of a key, to be changed.
+    pub fn value_mut(&mut self, key: &str) -> Option<&mut Value> {
+        self.get_mut(key).map(|node| &mut node.value)
+    }
+
     fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
         let entry = self.entries.iter_mut().find(|entry| entry.key == key)?;
         Some(&mut entry.node)

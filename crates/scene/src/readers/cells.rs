@@ -79,6 +79,13 @@ impl Fields {
         size <= self.budget
     }
 
+    /// Counts values that are kept elsewhere, if there is room for them.
+    pub fn take(&mut self, size: u64) -> bool {
+        let room = self.room(size);
+        self.budget = self.budget.saturating_sub(if room { size } else { 0 });
+        room
+    }
+
     pub fn push(&mut self, field: Field) {
         self.budget = self.budget.saturating_sub(field.values.len() as u64);
         self.list.push(field);

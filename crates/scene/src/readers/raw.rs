@@ -83,6 +83,8 @@ pub(super) struct Raw {
     pub region_names: BTreeMap<String, Vec<i64>>,
     /// One value per tet in each field.
     pub cell_data: BTreeMap<String, Vec<f64>>,
+    /// One value per vertex in each field.
+    pub point_data: BTreeMap<String, Vec<f64>>,
     pub vertex_sets: BTreeMap<String, Vec<u32>>,
     pub triangles: Vec<[u32; 3]>,
     pub notes: Vec<String>,

@@ -265,6 +265,7 @@ impl Turned {
             tags: raw.tags,
             region_names: raw.region_names,
             cell_data: raw.cell_data,
+            point_data: raw.point_data,
             vertex_sets,
         };
         Ok(Loaded::Tets(mesh, raw.notes))
@@ -289,7 +290,9 @@ fn drop_unused(raw: &mut Raw, mark: impl Fn(&Raw, &mut Vec<u32>)) -> Option<Vec<
         return None;
     }
     let all = raw.vertices.len();
-    keep(&mut raw.vertices, |v| moved.get(v).is_none_or(|&m| m == UNUSED));
+    let unused = |v: usize| moved.get(v).is_none_or(|&m| m == UNUSED);
+    keep(&mut raw.vertices, unused);
+    raw.point_data.values_mut().for_each(|field| keep(field, unused));
     raw.notes.push(format!("{dropped} of {all} vertices belong to no element and are left out"));
     Some(moved)
 }

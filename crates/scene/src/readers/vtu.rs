@@ -16,7 +16,7 @@ use std::io::Read;
 pub(super) const READER: Reader = Reader {
     name: "VTK XML",
     extensions: &["vtu"],
-    summary: "text, base64, appended, zlib; cell scalars as fields, a material number as tags",
+    summary: "text, base64, appended, zlib; cell and point scalars as fields, a material number as tags",
     begins: |head| head.trim_ascii_start().first() == Some(&b'<'),
     beginning: "<VTKFile",
     parse: |_, data| parse(&data),
@@ -44,6 +44,7 @@ enum Section {
     Points,
     Cells,
     CellData,
+    PointData,
 }
 
 struct Array<'a> {
@@ -138,6 +139,7 @@ fn structure<'a>(scan: &mut Scan<'a>) -> Result<(Vec<Piece<'a>>, Encoding<'a>), 
             (b"Points", end) => section = (!end).then_some(Section::Points),
             (b"Cells", end) => section = (!end).then_some(Section::Cells),
             (b"CellData", end) => section = (!end && !tag.empty).then_some(Section::CellData),
+            (b"PointData", end) => section = (!end && !tag.empty).then_some(Section::PointData),
             (b"DataArray", true) => inside_array = false,
             (b"DataArray", false) => {
                 let (Some(section), Some(piece)) = (section, pieces.last_mut()) else {
@@ -146,7 +148,7 @@ fn structure<'a>(scan: &mut Scan<'a>) -> Result<(Vec<Piece<'a>>, Encoding<'a>), 
                 inside_array = !tag.empty;
                 let kind = tag.attribute("type").unwrap_or_default();
                 let Some(kind) = kind_of(kind) else {
-                    if section == Section::CellData {
+                    if matches!(section, Section::CellData | Section::PointData) {
                         inside_array = false;
                         continue; // strings and the like
                     }
@@ -287,6 +289,18 @@ impl<'a> Decoder<'_, 'a> {
             })?;
             let components = array.components as usize;
             fields.push(Field { name: text(array.name), kind: array.kind, components, values });
+        }
+        for array in piece.arrays.iter().filter(|a| a.section == Section::PointData && with_fields) {
+            // Only scalars: masses. Velocities and the like of frames are not asked for.
+            if array.components != 1 || !fields.take(piece.points) {
+                continue;
+            }
+            let mut values = Vec::new();
+            self.each(array, piece.points, |x| {
+                values.push(x.float());
+                Some(())
+            })?;
+            raw.point_data.insert(text(array.name), values);
         }
         Ok(())
     }

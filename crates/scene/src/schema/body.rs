@@ -36,12 +36,14 @@ pub struct BodySpec {
 }
 
 /// Mass matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mass {
     /// Diagonal.
     Lumped,
     /// ∫ρNₙNₘ.
     Consistent,
+    /// Diagonal, kg: this field of the mesh file's points, as numerical coarsening writes it.
+    Given(String),
 }
 
 /// A damping model.
@@ -134,14 +136,8 @@ impl BodySpec {
         let element = Element::read_of(&mut reader, &mesh.shape)?;
         let gluing = GluingSpec::read_of(&mut reader, element)?;
         let material = MaterialSpec::read_of(&mut reader, element != Element::Springs)?;
-        let mass = reader.optional("mass").map_or(Ok(Mass::Lumped), |item| {
-            let mass = item.choice(&[("lumped", Mass::Lumped), ("consistent", Mass::Consistent)])?;
-            let thin = matches!(mesh.shape, Shape::Cloth { .. } | Shape::File { thickness: Some(_), .. });
-            if mass == Mass::Consistent && (thin || matches!(element, Element::Springs | Element::Membrane)) {
-                return Err(item.error("springs and membranes have lumped mass; leave this out"));
-            }
-            Ok(mass)
-        })?;
+        let mass =
+            reader.optional("mass").map_or(Ok(Mass::Lumped), |item| Mass::read(&item, element, &mesh.shape))?;
         let damping = reader.optional("damping").map_or(Ok(Vec::new()), |item| read_damping(&item))?;
         let initial =
             reader.optional("initial").map_or(Ok(Initial::default()), |item| Initial::read(&item))?;
@@ -158,6 +154,26 @@ fn read_display(item: &Item<'_>, element: Element) -> Result<MeshSpec, SceneErro
         return Err(item.error("is for bodies of tets, which carry it along; leave it out"));
     }
     MeshSpec::read(item)
+}
+
+impl Mass {
+    fn read(item: &Item<'_>, element: Element, shape: &Shape) -> Result<Self, SceneError> {
+        if let Value::Table(_) = item.node.value {
+            let mut reader = item.reader()?;
+            let name = reader.required("point_data", "{ point_data = \"mass\" }")?.text()?.to_owned();
+            reader.finish()?;
+            if element != Element::Tets {
+                return Err(item.error("masses of points are for bodies of tets; leave this out"));
+            }
+            return Ok(Self::Given(name));
+        }
+        let consistent = item.choice(&[("lumped", false), ("consistent", true)])?;
+        let thin = matches!(shape, Shape::Cloth { .. } | Shape::File { thickness: Some(_), .. });
+        if consistent && (thin || matches!(element, Element::Springs | Element::Membrane)) {
+            return Err(item.error("springs and membranes have lumped mass; leave this out"));
+        }
+        Ok(if consistent { Self::Consistent } else { Self::Lumped })
+    }
 }
 
 #[derive(Clone, Copy)]

@@ -47,6 +47,8 @@ pub struct TetMesh {
     pub region_names: BTreeMap<String, Vec<i64>>,
     /// Per-tet scalar fields of the file (for heterogeneous materials).
     pub cell_data: BTreeMap<String, Vec<f64>>,
+    /// Per-vertex scalar fields of the file (for masses).
+    pub point_data: BTreeMap<String, Vec<f64>>,
     /// Named or numbered vertex sets of the file (pins refer to them).
     pub vertex_sets: BTreeMap<String, Vec<u32>>,
 }
@@ -86,13 +88,13 @@ pub enum MeshError {
         /// The vertex named twice.
         vertex: u32,
     },
-    /// Per-tet data is not as long as the list of tets.
+    /// Data are not as long as the list of tets or vertices.
     Length {
         /// Which data.
         name: String,
-        /// Its length.
+        /// Their length.
         found: usize,
-        /// The number of tets.
+        /// The number of tets or vertices.
         expected: usize,
     },
 }
@@ -112,7 +114,7 @@ impl fmt::Display for MeshError {
                 write!(f, "element {element} names vertex {vertex} twice: it has no volume")
             }
             Self::Length { name, found, expected } => {
-                write!(f, "{name} has {found} entries for {expected} tets")
+                write!(f, "{name} has {found} entries instead of {expected}")
             }
         }
     }
@@ -152,10 +154,11 @@ impl TetMesh {
     /// panic on a mesh that fails this.
     pub fn check(&self) -> Result<(), MeshError> {
         check_arrays(&self.vertices, &self.tets)?;
-        let expected = self.tets.len();
-        let lengths = std::iter::once(("tags", self.tags.len()))
-            .chain(self.cell_data.iter().map(|(name, d)| (name.as_str(), d.len())));
-        for (name, found) in lengths {
+        let (tets, vertices) = (self.tets.len(), self.vertices.len());
+        let lengths = std::iter::once(("tags", self.tags.len(), tets))
+            .chain(self.cell_data.iter().map(|(name, d)| (name.as_str(), d.len(), tets)))
+            .chain(self.point_data.iter().map(|(name, d)| (name.as_str(), d.len(), vertices)));
+        for (name, found, expected) in lengths {
             if found != expected {
                 return Err(MeshError::Length { name: name.to_string(), found, expected });
             }

@@ -101,6 +101,9 @@ impl TetMesh {
         for field in self.cell_data.values_mut() {
             *field = tets.iter().map(|&t| field[t as usize]).collect();
         }
+        for field in self.point_data.values_mut() {
+            *field = vertices.iter().map(|&v| field[v as usize]).collect();
+        }
         for set in self.vertex_sets.values_mut() {
             for v in set {
                 *v = number[*v as usize];

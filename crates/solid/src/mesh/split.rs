@@ -32,6 +32,9 @@ impl TetMesh {
         let mut mesh = self.clone();
         mesh.vertices = self.tets.iter().flatten().map(|&v| self.vertices[v as usize]).collect();
         mesh.tets = (0..self.tets.len()).map(|t| [0, 1, 2, 3].map(|k| number(t, k))).collect();
+        for field in mesh.point_data.values_mut() {
+            *field = self.tets.iter().flatten().map(|&v| field[v as usize]).collect();
+        }
         for set in mesh.vertex_sets.values_mut() {
             let mut chosen = vec![false; self.vertices.len()];
             set.iter().for_each(|v| chosen[*v as usize] = true);

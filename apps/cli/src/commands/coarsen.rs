@@ -1,0 +1,155 @@
+//! `lilyan coarsen`.
+
+use crate::failure::{Done, Failure};
+use crate::output;
+use indicatif::{ProgressBar, ProgressStyle};
+use lilyan_scene::build::{build, open};
+use lilyan_scene::coarsen::{CATALOGUE, CoarseMesh, Outcome, Request, coarsen};
+use lilyan_scene::schema::Scene;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+/// Make a coarse scene that moves like the fine one.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  lilyan coarsen layered-cube --tets 100 -o out/coarse
+  lilyan coarsen scene.toml --mesh coarse.msh --method average
+  lilyan coarsen --methods
+  lilyan run out/coarse/scene.toml
+
+The folder gets scene.toml (an ordinary scene), coarse.vtu (the coarse mesh with 21 elastic constants and a density \
+per tet and a mass per vertex) and coarsen.json (what was done).")]
+pub struct Arguments {
+    /// Scene file or name of a built-in scene
+    #[arg(required_unless_present = "methods")]
+    scene: Option<String>,
+    /// Coarse mesh of tets; placed as the body's own mesh is
+    #[arg(long, value_name = "FILE", conflicts_with = "tets")]
+    mesh: Option<PathBuf>,
+    /// Make a coarse grid of about so many tets
+    #[arg(long, value_name = "N")]
+    tets: Option<usize>,
+    /// How; --methods lists them
+    #[arg(long, default_value = "homogenize")]
+    method: String,
+    /// Which body, where there are several
+    #[arg(long)]
+    body: Option<String>,
+    /// Material of the coarse body: linear or co-rotational [default: linear if the fine body is]
+    #[arg(long)]
+    model: Option<String>,
+    /// Folder of the coarse scene [default: out/NAME-coarse]
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+    /// Sets a key of the scene
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Threads; 0: all cores
+    #[arg(long)]
+    threads: Option<usize>,
+    /// List the methods
+    #[arg(long)]
+    methods: bool,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: &Arguments) -> Done {
+    if let Some(threads) = arguments.threads {
+        lilyan_solve::threads::set_threads(threads);
+    }
+    let Some(name) = arguments.scene.as_ref().filter(|_| !arguments.methods) else {
+        methods(arguments.json);
+        return Ok(());
+    };
+    let mesh = match (&arguments.mesh, arguments.tets) {
+        (Some(file), _) => CoarseMesh::File(file.clone()),
+        (None, Some(tets)) => CoarseMesh::Tets(tets),
+        (None, None) => {
+            return Err(Failure::input("no coarse mesh: give --mesh FILE, or --tets N to have a grid made"));
+        }
+    };
+    let overrides: Vec<&str> = arguments.set.iter().map(String::as_str).collect();
+    let scene = open(name, &overrides).map_err(Failure::input)?;
+    let directory = arguments.output.clone().unwrap_or_else(|| {
+        let results = super::results_of(name);
+        let stem = results.file_name().map_or("run".into(), |n| n.to_string_lossy());
+        results.with_file_name(format!("{stem}-coarse"))
+    });
+    std::fs::create_dir_all(&directory).map_err(|e| {
+        Failure::input(format!("{}: {e}; choose another folder with -o", directory.display()))
+    })?;
+    let request = Request {
+        body: arguments.body.clone(),
+        mesh,
+        method: arguments.method.clone(),
+        model: arguments.model.clone(),
+    };
+    let bar = bar(arguments.json);
+    let outcome = coarsen(&scene, &request, &directory, &mut |what, done| {
+        if let Some(bar) = &bar {
+            bar.set_position((1000.0 * done.min(1.0)) as u64);
+            bar.set_message(what.to_owned());
+        }
+    });
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let outcome = outcome.map_err(Failure::input)?;
+    check(&outcome)?;
+    if arguments.json {
+        output::json(&outcome.report);
+    } else {
+        tell(&scene, &outcome);
+    }
+    Ok(())
+}
+
+/// The coarse scene can be built: what stands in its way is told now, not when it is run.
+fn check(outcome: &Outcome) -> Done {
+    let scene = Scene::from_path(&outcome.scene).map_err(Failure::input)?;
+    build(&scene).map_err(Failure::input)?;
+    Ok(())
+}
+
+fn methods(json: bool) {
+    if json {
+        let all = CATALOGUE
+            .iter()
+            .map(|m| serde_json::json!({ "name": m.name, "summary": m.summary, "cite": m.cite }));
+        output::json(&serde_json::json!({ "methods": all.collect::<Vec<_>>() }));
+        return;
+    }
+    let mut rows = vec![vec!["method".to_string(), "what it does".to_string()]];
+    rows.extend(CATALOGUE.iter().map(|m| vec![m.name.to_string(), m.summary.to_string()]));
+    output::table(&rows);
+}
+
+fn tell(scene: &Scene, outcome: &Outcome) {
+    let number = |place: &str, key: &str| outcome.report[place][key].as_f64().unwrap_or(f64::NAN);
+    output::line(format!(
+        "{}: {} tets to {}, {:.0} times fewer, by {}; mass {:.6} kg",
+        scene.title,
+        number("fine", "tets"),
+        number("coarse", "tets"),
+        outcome.report["tets_ratio"].as_f64().unwrap_or(f64::NAN),
+        outcome.report["method"].as_str().unwrap_or_default(),
+        number("coarse", "mass"),
+    ));
+    for note in &outcome.notes {
+        output::line(format!("note: {note}"));
+    }
+    output::line(format!("scene: {}", outcome.scene.display()));
+}
+
+fn bar(json: bool) -> Option<ProgressBar> {
+    if json || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let bar = ProgressBar::new(1000);
+    let style = "{bar:32}  {elapsed}  {msg}";
+    bar.set_style(ProgressStyle::with_template(style).unwrap_or(ProgressStyle::default_bar()));
+    bar.enable_steady_tick(std::time::Duration::from_millis(200));
+    Some(bar)
+}

@@ -1,0 +1,308 @@
+//! Six harmonic displacements: the fine body under uniform stress on its outer boundary.
+//!
+//! div(C : ε(h)) = 0 inside, C : ε(h) · n = e_a · n on the outer boundary, with the six symmetric unit tensors e_a;
+//! boundaries of cavities are free \[kharevych2010, (4.3)\]. One stiffness matrix, one factorisation, six right-hand
+//! sides. Loads of uniform stress are in equilibrium, so that a free body needs no more than six unknowns held, any six
+//! that stop its rigid motion: they feel no force. Nodes that will stay held are held here too, and then fewer are added.
+
+use super::tensor::{strain_of, unit};
+use super::{CoarseningError, Fine, Progress, fail, gradients};
+use crate::mesh::vector::{V3, area_vector, norm, scale, sub};
+use crate::mesh::{Surface, TetMesh};
+use lilyan_solve::{BlockMatrix, BlockPattern, Cholesky, cg};
+use std::sync::Arc;
+
+/// Up to this many unknowns the matrix is factorised; beyond, conjugate gradients take their time instead of memory.
+pub const DIRECT: usize = 900_000;
+
+/// Residual at which conjugate gradients stop.
+const TOLERANCE: f64 = 1e-10;
+
+/// The displacements, and what they were made from.
+pub struct Harmonic {
+    /// One per unit tensor xx, yy, zz, yz, xz, xy (shear with 1/√2), three numbers per vertex, m/Pa.
+    pub displacements: [Vec<f64>; 6],
+    /// Triangles of the outer boundary, which were pulled.
+    pub outer: usize,
+    /// Triangles of cavities, which were not.
+    pub inner: usize,
+    /// Largest relative residual of the six solves.
+    pub residual: f64,
+}
+
+/// Whether each triangle of the surface is part of an outer boundary: closed parts of the surface whose outward side
+/// is that away from the body enclose it if their volume is positive, and a cavity if it is negative.
+pub fn outer_faces(mesh: &TetMesh, surface: &Surface) -> Vec<bool> {
+    let mut parent: Vec<u32> = (0..surface.triangles.len() as u32).collect();
+    let mut edges: Vec<([u32; 2], u32)> = Vec::with_capacity(3 * parent.len());
+    for (t, triangle) in surface.triangles.iter().enumerate() {
+        for k in 0..3 {
+            let (a, b) = (triangle[k], triangle[(k + 1) % 3]);
+            edges.push(([a.min(b), a.max(b)], t as u32));
+        }
+    }
+    edges.sort_unstable();
+    for pair in edges.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+        let (a, b) = (root(&mut parent, pair[0].1), root(&mut parent, pair[1].1));
+        parent[a.max(b) as usize] = a.min(b);
+    }
+    // From the first vertex of each part, so that a small cavity far from the origin keeps its digits.
+    let mut enclosed = vec![0.0; parent.len()];
+    for t in 0..parent.len() {
+        let part = root(&mut parent, t as u32) as usize;
+        let origin = mesh.vertices[surface.triangles[part][0] as usize];
+        let [a, b, c] = surface.triangles[t].map(|v| mesh.vertices[v as usize]);
+        enclosed[part] += crate::mesh::vector::volume([origin, a, b, c]);
+    }
+    (0..parent.len()).map(|t| enclosed[root(&mut parent, t as u32) as usize] > 0.0).collect()
+}
+
+fn root(parent: &mut [u32], mut t: u32) -> u32 {
+    while parent[t as usize] != t {
+        parent[t as usize] = parent[parent[t as usize] as usize];
+        t = parent[t as usize];
+    }
+    t
+}
+
+/// The six displacements of a body; `direct` is the number of unknowns up to which the matrix is factorised,
+/// see [`DIRECT`].
+///
+/// # Errors
+/// A stiffness that is not positive definite, or conjugate gradients that do not converge.
+pub fn harmonic(fine: &Fine<'_>, direct: usize, progress: Progress<'_>) -> Result<Harmonic, CoarseningError> {
+    let mesh = fine.mesh;
+    let dofs = 3 * mesh.vertices.len();
+    progress("stiffness", 0.0);
+    let surface = mesh.surface();
+    let outside = outer_faces(mesh, &surface);
+    let mut held = fine.held.to_vec();
+    hold_rigid_motion(mesh, &mut held);
+    let stiffness = stiffness(fine, &held);
+    let loads = loads(mesh, &surface, &outside, &held);
+    let mut x = loads.clone();
+    if dofs <= direct {
+        progress("factorisation", 0.0);
+        let mut cholesky = Cholesky::new();
+        cholesky.factor(&stiffness).map_err(|e| {
+            CoarseningError(format!(
+                "the stiffness of the fine body cannot be factorised: {e}; check its material"
+            ))
+        })?;
+        progress("six displacements", 0.5);
+        cholesky.solve_many(&mut x, 6);
+        // Once more for the residual: differences over small tets keep their digits.
+        let mut r = residual(&stiffness, &loads, &x);
+        cholesky.solve_many(&mut r, 6);
+        x.iter_mut().zip(&r).for_each(|(x, r)| *x += r);
+    } else {
+        iterate(&stiffness, &loads, &mut x, progress)?;
+    }
+    let left = residual(&stiffness, &loads, &x);
+    let size = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let relative = |a: usize| {
+        let at = a * dofs..(a + 1) * dofs;
+        size(&left[at.clone()]) / size(&loads[at]).max(f64::MIN_POSITIVE)
+    };
+    let worst = (0..6).map(relative).fold(0.0, f64::max);
+    if worst.is_nan() || worst > 1e-6 {
+        return fail(format!(
+            "the six static displacements have a relative residual of {worst:.1e}: the fine body has parts that hang by \
+             nothing, or stiffnesses too far apart"
+        ));
+    }
+    let mut columns = x.chunks_exact(dofs).map(<[f64]>::to_vec);
+    let outer = outside.iter().filter(|o| **o).count();
+    Ok(Harmonic {
+        displacements: std::array::from_fn(|_| columns.next().unwrap_or_default()),
+        outer,
+        inner: outside.len() - outer,
+        residual: worst,
+    })
+}
+
+fn stiffness(fine: &Fine<'_>, held: &[bool]) -> BlockMatrix {
+    let mesh = fine.mesh;
+    let cliques = mesh.tets.iter().map(|t| t.as_slice());
+    let pattern = Arc::new(BlockPattern::from_cliques(mesh.vertices.len(), cliques));
+    let mut matrix = BlockMatrix::zeros(pattern);
+    for (e, tet) in mesh.tets.iter().enumerate() {
+        let (volume, g) = gradients(mesh.corners(e));
+        let c = fine.stiffness(e);
+        let b = g.map(strain_of);
+        // Vol C B, then Bᵀ of it.
+        let stress: [[[f64; 3]; 6]; 4] = b.map(|b| {
+            std::array::from_fn(|i| {
+                std::array::from_fn(|k| volume * (0..6).map(|j| c[i][j] * b[j][k]).sum::<f64>())
+            })
+        });
+        for n in 0..4 {
+            for m in 0..=n {
+                let block: [f64; 9] = std::array::from_fn(|at| {
+                    let (r, k) = (at / 3, at % 3);
+                    (0..6).map(|i| b[n][i][r] * stress[m][i][k]).sum()
+                });
+                matrix.add_block(tet[n] as usize, tet[m] as usize, &block);
+            }
+        }
+    }
+    matrix.hold(held);
+    matrix
+}
+
+/// Nodal forces of the six unit stresses on the outer boundary, 0 where held.
+fn loads(mesh: &TetMesh, surface: &Surface, outside: &[bool], held: &[bool]) -> Vec<f64> {
+    let dofs = held.len();
+    let mut out = vec![0.0; 6 * dofs];
+    for a in 0..6 {
+        let e = unit(a);
+        let f = &mut out[a * dofs..(a + 1) * dofs];
+        for (triangle, _) in surface.triangles.iter().zip(outside).filter(|(_, o)| **o) {
+            let normal = scale(area_vector(triangle.map(|v| mesh.vertices[v as usize])), 0.5);
+            let third = scale(e.mul_vec(normal), 1.0 / 3.0);
+            for v in triangle {
+                for k in 0..3 {
+                    f[3 * *v as usize + k] += third[k];
+                }
+            }
+        }
+        f.iter_mut().zip(held).filter(|(_, h)| **h).for_each(|(f, _)| *f = 0.0);
+    }
+    out
+}
+
+fn residual(matrix: &BlockMatrix, b: &[f64], x: &[f64]) -> Vec<f64> {
+    let mut r = vec![0.0; b.len()];
+    let dofs = matrix.dofs();
+    for (x, r) in x.chunks_exact(dofs).zip(r.chunks_exact_mut(dofs)) {
+        matrix.mul_vec(x, r);
+    }
+    r.iter_mut().zip(b).for_each(|(r, b)| *r = b - *r);
+    r
+}
+
+/// Conjugate gradients, preconditioned by the diagonal.
+fn iterate(
+    matrix: &BlockMatrix,
+    loads: &[f64],
+    x: &mut [f64],
+    progress: Progress<'_>,
+) -> Result<(), CoarseningError> {
+    let dofs = matrix.dofs();
+    let inverse: Vec<f64> = matrix.diagonal().iter().map(|d| 1.0 / d).collect();
+    x.fill(0.0);
+    for (a, (b, x)) in loads.chunks_exact(dofs).zip(x.chunks_exact_mut(dofs)).enumerate() {
+        progress("six displacements", a as f64 / 6.0);
+        let report = cg(
+            &mut |x, y| matrix.mul_vec(x, y),
+            &mut |x| x.iter_mut().zip(&inverse).for_each(|(x, d)| *x *= d),
+            b,
+            x,
+            TOLERANCE,
+            50_000,
+        );
+        if !report.converged {
+            return fail(format!(
+                "conjugate gradients stopped at a relative residual of {:.1e} after {} iterations; use a fine mesh \
+                 below {DIRECT} unknowns, which is factorised",
+                report.relative_residual, report.iterations
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Adds to the held unknowns of each connected part as many as it needs not to move rigidly.
+fn hold_rigid_motion(mesh: &TetMesh, held: &mut [bool]) {
+    let mut parent: Vec<u32> = (0..mesh.vertices.len() as u32).collect();
+    for tet in &mesh.tets {
+        for v in &tet[1..] {
+            let (a, b) = (root(&mut parent, tet[0]), root(&mut parent, *v));
+            parent[a.max(b) as usize] = a.min(b);
+        }
+    }
+    let mut parts: std::collections::BTreeMap<u32, Vec<usize>> = std::collections::BTreeMap::new();
+    for v in 0..mesh.vertices.len() {
+        parts.entry(root(&mut parent, v as u32)).or_default().push(v);
+    }
+    for part in parts.values() {
+        let middle = scale(
+            part.iter().fold([0.0; 3], |s, &v| crate::mesh::vector::add(s, mesh.vertices[v])),
+            1.0 / part.len() as f64,
+        );
+        let size = part.iter().map(|&v| norm(sub(mesh.vertices[v], middle))).fold(0.0, f64::max);
+        // How the six rigid motions move an unknown; lengths in units of the part's size.
+        let row = |v: usize, k: usize| -> [f64; 6] {
+            let x = scale(sub(mesh.vertices[v], middle), 1.0 / size.max(f64::MIN_POSITIVE));
+            let mut row = [0.0; 6];
+            row[k] = 1.0;
+            let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+            row[3 + i] = x[j];
+            row[3 + j] = -x[i];
+            row
+        };
+        let mut span: Vec<[f64; 6]> = Vec::new();
+        for &v in part {
+            for k in (0..3).filter(|k| held[3 * v + k]) {
+                grow(&mut span, row(v, k), 1e-6);
+            }
+        }
+        // Vertices far apart first: the six extremes of the part.
+        let mut candidates = Vec::new();
+        for axis in 0..3 {
+            let along = |v: &&usize| mesh.vertices[**v][axis];
+            candidates.extend(part.iter().min_by(|a, b| along(a).total_cmp(&along(b))));
+            candidates.extend(part.iter().max_by(|a, b| along(a).total_cmp(&along(b))));
+        }
+        for least in [0.3, 0.03, 1e-6] {
+            for &v in candidates.iter().copied().chain(part) {
+                for k in 0..3 {
+                    if span.len() < 6 && !held[3 * v + k] && grow(&mut span, row(v, k), least) {
+                        held[3 * v + k] = true;
+                    }
+                }
+                if span.len() == 6 {
+                    break;
+                }
+            }
+        }
+    }
+    // Vertices of no tet have no stiffness.
+    let mut used = vec![false; mesh.vertices.len()];
+    mesh.tets.as_flattened().iter().for_each(|v| used[*v as usize] = true);
+    for v in (0..used.len()).filter(|v| !used[*v]) {
+        held[3 * v..3 * v + 3].fill(true);
+    }
+}
+
+/// Adds a vector to an orthonormal set if enough of it is new.
+fn grow(span: &mut Vec<[f64; 6]>, mut row: [f64; 6], least: f64) -> bool {
+    let length = |r: &[f64; 6]| r.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let whole = length(&row);
+    for _ in 0..2 {
+        for s in span.iter() {
+            let along: f64 = s.iter().zip(&row).map(|(s, r)| s * r).sum();
+            row.iter_mut().zip(s).for_each(|(r, s)| *r -= along * s);
+        }
+    }
+    let new = length(&row);
+    let enough = span.len() < 6 && new > least * whole;
+    if enough {
+        span.push(row.map(|r| r / new));
+    }
+    enough
+}
+
+/// Gradient ∂h/∂x of one displacement in a tet with these gradients of barycentric coordinates.
+pub(super) fn gradient_of(h: &[f64], tet: &[u32; 4], g: &[V3; 4]) -> [[f64; 3]; 3] {
+    let mut out = [[0.0; 3]; 3];
+    for (v, g) in tet.iter().zip(g) {
+        let u = &h[3 * *v as usize..3 * *v as usize + 3];
+        for i in 0..3 {
+            for j in 0..3 {
+                out[i][j] += u[i] * g[j];
+            }
+        }
+    }
+    out
+}
