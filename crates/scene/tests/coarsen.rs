@@ -3,7 +3,7 @@
 use lilyan_scene::build::{build, open};
 use lilyan_scene::coarsen::{CATALOGUE, CoarseMesh, Outcome, Request, coarsen};
 use lilyan_scene::diagnose;
-use lilyan_scene::schema::{Mass, Scene};
+use lilyan_scene::schema::{LoadKind, Mass, Scene, Selector};
 use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
@@ -59,7 +59,7 @@ fn a_coarse_scene_carries_everything_over_and_runs() {
         assert_eq!(coarse.bodies[0].mass, Mass::Given("mass".into()));
         assert!(coarse.title.ends_with("(coarse)"));
         assert!((mass(&coarse) - mass(&fine)).abs() < 1e-9 * mass(&fine), "{}", method.name);
-        assert_eq!((coarse.pins.len(), coarse.loads.len(), coarse.probes.len()), (1, 2, 1));
+        assert_eq!((coarse.pins.len(), coarse.probes.len()), (1, 1));
         // The pin's box and the load's formula mean the same on the grid, and so they stay.
         assert_eq!(
             (&coarse.pins[0].selector, &coarse.loads[0].selector),
@@ -95,6 +95,28 @@ fn frequencies_come_near_where_averages_do_not() {
     }
 }
 
+/// A force at a fine vertex between coarse ones: force and moment stay.
+#[test]
+fn a_point_force_keeps_its_moment() {
+    let text = BAR.replace("nearest = [2.1, 0.7, 1.3]", "nearest = [1.35, 0.45, 0.8]");
+    let fine = Scene::from_str(&text, "bar.toml").unwrap();
+    let folder = folder("force");
+    let (_, coarse) = coarse(&fine, &request("average", 24), &folder);
+    let built = build(&coarse).unwrap();
+    let (mut force, mut moment) = ([0.0; 3], [0.0; 3]);
+    for load in coarse.loads.iter().filter(|l| l.kind == LoadKind::Force) {
+        let Selector::Vertices(list) = &load.selector else { panic!("{:?}", load.selector) };
+        let x = built.bodies[0].mesh.vertices[list[0] as usize];
+        for k in 0..3 {
+            force[k] += load.value[k].constant().unwrap();
+            moment[k] += load.value[2].constant().unwrap() * x[k];
+        }
+    }
+    assert!(force.iter().zip([0.0, 0.0, 1.0]).all(|(f, g)| (f - g).abs() < 1e-12), "{force:?}");
+    assert!(moment.iter().zip([1.35, 0.45, 0.8]).all(|(f, g)| (f - g).abs() < 1e-9), "{moment:?}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// A coarse mesh file with vertices where the fine one has none, tags and vertex numbers in the scene.
 #[test]
 fn selections_by_number_become_lists_of_coarse_vertices() {
@@ -121,7 +143,7 @@ fn selections_by_number_become_lists_of_coarse_vertices() {
     let results = folder.join("again");
     std::fs::create_dir_all(&results).unwrap();
     let (outcome, coarse) = coarse(&fine, &wanted, &results);
-    assert!(matches!(coarse.pins[0].selector, lilyan_scene::schema::Selector::Vertices(_)));
+    assert!(matches!(coarse.pins[0].selector, Selector::Vertices(_)));
     assert!(outcome.notes.iter().any(|n| n.contains("outside of the coarse mesh")), "{:?}", outcome.notes);
     assert!(build(&coarse).is_ok());
     std::fs::remove_dir_all(folder).unwrap();

@@ -6,7 +6,7 @@ use std::fs;
 #[test]
 fn every_command_has_help_with_an_example() {
     let dir = folder("help", BAR);
-    for name in ["run", "check", "compare", "modes", "scenes", "integrators", "materials"] {
+    for name in ["run", "check", "compare", "modes", "coarsen", "scenes", "integrators", "materials"] {
         let out = expect(&dir, &[name, "--help"], 0);
         assert!(text(&out.stdout).contains("lilyan "), "{name}");
         assert!(text(&out.stdout).contains("Example"), "{name}");
@@ -19,11 +19,13 @@ fn every_command_has_help_with_an_example() {
 #[test]
 fn every_command_prints_one_json_object_and_nothing_else() {
     let dir = folder("json", BAR);
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 10] = [
         &["run", "scene.toml", "--json"],
         &["check", "scene.toml", "--json"],
         &["check", "steel-cantilever", "--json"],
         &["modes", "scene.toml", "-n", "8", "--json"],
+        &["coarsen", "scene.toml", "--tets", "6", "-o", "coarse", "--json"],
+        &["coarsen", "--methods", "--json"],
         &["scenes", "--json"],
         &["scenes", "cantilever", "--json"],
         &["integrators", "--json"],

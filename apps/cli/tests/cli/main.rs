@@ -1,6 +1,7 @@
 //! The program as its users meet it: arguments in, files and exit status out.
 
 mod catalogues;
+mod coarsen;
 mod common;
 mod compare;
 mod diagnose;

@@ -2,7 +2,8 @@
 //!
 //! What is selected on the fine mesh is 1 there and 0 elsewhere; a coarse vertex is selected where this function,
 //! interpolated on the fine mesh, is above ½. Where that catches no coarse vertex, each selected fine vertex hands its
-//! place to the coarse vertex nearest to it. A `where` that selects the same on the coarse mesh stays as it was written.
+//! place to the coarse vertex nearest to it; forces are shared by the corners of the coarse tets that they lie in, so that
+//! force and moment stay. A `where` that selects the same on the coarse mesh stays as it was written.
 
 use super::FineBody;
 use crate::build::select;
@@ -51,6 +52,10 @@ pub(super) fn scene(
     }
     for (i, load) in scene.loads.iter().enumerate().filter(|(_, l)| l.body == number) {
         let (list, how) = carry.selected(&load.selector, &load.mark)?;
+        if load.kind == LoadKind::Force && how != How::Sampled {
+            carry.share_force(&mut document, i, load)?;
+            continue;
+        }
         carry.tell("load", i, &list, how, notes);
         let table = item(&mut document, "load", i);
         carry.select(table, &load.selector, &load.mark, &list);
@@ -193,10 +198,7 @@ impl Carry<'_> {
         {
             return;
         }
-        let numbers =
-            list.iter().map(|v| Node { value: Value::Integer(i64::from(*v)), place: Place::Unknown });
-        let numbers = Node { value: Value::Array(numbers.collect()), place: Place::Unknown };
-        set(table, "where", table_of(&[("vertices", numbers)]));
+        set(table, "where", table_of(&[("vertices", numbers(list))]));
     }
 
     /// Makes a load that is per area, volume or mass as large in total as on the fine mesh.
@@ -250,19 +252,32 @@ impl Carry<'_> {
             "load {}: {key} times {ratio:.6}, so that its total is that on the fine mesh",
             i + 1
         ));
-        if let Some(Value::Array(parts)) =
-            table.table().and_then(|t| t.get(key)).map(|e| e.node.value.clone())
-        {
-            let scaled = parts.into_iter().map(|part| {
-                let value = match part.value {
-                    Value::Number(x) => Value::Number(ratio * x),
-                    Value::Integer(x) => Value::Number(ratio * x as f64),
-                    Value::Text(formula) => Value::Text(format!("{ratio:?}*({formula})")),
-                    other => other,
-                };
-                Node { value, place: Place::Unknown }
-            });
-            set(table, key, Node { value: Value::Array(scaled.collect()), place: Place::Unknown });
+        times(table, key, ratio);
+        Ok(())
+    }
+
+    /// One load per corner of the coarse tets that hold the loaded fine vertices, weighted by barycentric coordinates.
+    fn share_force(&self, document: &mut Node, i: usize, load: &LoadSpec) -> Result<(), SceneError> {
+        let mask = select::vertices(&load.selector, &self.fine.mesh, &self.fine.surface, &load.mark)?;
+        let chosen: Vec<usize> = (0..mask.len()).filter(|v| mask[*v]).collect();
+        let locator = self.coarse.locator();
+        let mut weights = std::collections::BTreeMap::new();
+        for place in chosen.iter().filter_map(|v| locator.locate(self.fine.mesh.vertices[*v])) {
+            for (v, w) in self.coarse.tets[place.tet].iter().zip(place.barycentric) {
+                *weights.entry(*v).or_insert(0.0) += w / chosen.len() as f64;
+            }
+        }
+        weights.retain(|_, w| *w > 1e-9);
+        let total: f64 = weights.values().sum();
+        let whole = item(document, "load", i).clone();
+        for (n, (v, w)) in weights.iter().enumerate() {
+            let mut part = whole.clone();
+            set(&mut part, "where", table_of(&[("vertices", numbers(&[*v]))]));
+            times(&mut part, "force", w / total);
+            match n {
+                0 => *item(document, "load", i) = part,
+                _ => list(document, "load").push(part),
+            }
         }
         Ok(())
     }
@@ -291,6 +306,29 @@ fn table_of(entries: &[(&str, Node)]) -> Node {
     Node { value: Value::Table(table), place: Place::Unknown }
 }
 
+fn numbers(list: &[u32]) -> Node {
+    let numbers = list.iter().map(|v| Node { value: Value::Integer(i64::from(*v)), place: Place::Unknown });
+    Node { value: Value::Array(numbers.collect()), place: Place::Unknown }
+}
+
+/// Multiplies the three components of a load.
+fn times(table: &mut Node, key: &str, factor: f64) {
+    let parts = match table.table().and_then(|t| t.get(key)).map(|e| e.node.value.clone()) {
+        Some(Value::Array(parts)) => parts,
+        _ => return,
+    };
+    let scaled = parts.into_iter().map(|part| {
+        let value = match part.value {
+            Value::Number(x) => Value::Number(factor * x),
+            Value::Integer(x) => Value::Number(factor * x as f64),
+            Value::Text(formula) => Value::Text(format!("{factor:?}*({formula})")),
+            other => other,
+        };
+        Node { value, place: Place::Unknown }
+    });
+    set(table, key, Node { value: Value::Array(scaled.collect()), place: Place::Unknown });
+}
+
 fn set(node: &mut Node, key: &str, value: Node) {
     if let Value::Table(table) = &mut node.value {
         table.set(key, Place::Unknown, value);
@@ -299,7 +337,11 @@ fn set(node: &mut Node, key: &str, value: Node) {
 
 /// Number `i` of a list of the document, which the schema has read.
 fn item<'d>(document: &'d mut Node, key: &str, i: usize) -> &'d mut Node {
+    &mut list(document, key)[i]
+}
+
+fn list<'d>(document: &'d mut Node, key: &str) -> &'d mut Vec<Node> {
     let Value::Table(table) = &mut document.value else { unreachable!("a scene is a table") };
     let Some(Value::Array(list)) = table.value_mut(key) else { unreachable!("the schema read a list") };
-    &mut list[i]
+    list
 }

@@ -88,8 +88,8 @@ fn by_energy(task: &Task<'_>, progress: Progress<'_>) -> Result<Effective, Coars
     let mut notes = Vec::new();
     if averaged > 0 {
         notes.push(format!(
-            "in {averaged} of {} coarse tets some strains would come out stiffer than the volume average, and take it \
-             (see `averaged` in coarse.vtu)",
+            "in {averaged} of {} coarse tets some strains would have come out stiffer than the volume average, which they \
+             take instead (see `averaged` in coarse.vtu)",
             task.coarse.tets.len()
         ));
     }
