@@ -28,6 +28,11 @@ pub(super) fn scene(
     directory: &Path,
     notes: &mut Vec<String>,
 ) -> Result<Node, SceneError> {
+    if scene.bodies[number].initial.state.is_some() {
+        return Err(scene.bodies[number].mark.error(
+            "starts from a saved state, which belongs to the vertices of the fine mesh; leave out initial.state",
+        ));
+    }
     let carry = Carry { fine, coarse: &fitted.mesh, surface: fitted.mesh.surface() };
     let mut document = scene.document.clone();
     set(&mut document, "title", text(&format!("{} (coarse)", scene.title)));
