@@ -30,6 +30,9 @@ impl FineBody {
         // Discontinuous tets: the same body, in one piece.
         let whole = BodySpec { element: Element::Tets, gluing: None, ..spec.clone() };
         let shape::Form { mesh, surface, .. } = shape::form(scene, &whole, notes)?;
+        if mesh.tets.is_empty() {
+            return Err(spec.mark.error("is a surface; only bodies of tets are coarsened"));
+        }
         let resolved = material::material(&whole, &mesh, &surface)?;
         let mut stiffness = Vec::with_capacity(resolved.given.len());
         for given in &resolved.given {

@@ -136,8 +136,9 @@ impl BodySpec {
         let element = Element::read_of(&mut reader, &mesh.shape)?;
         let gluing = GluingSpec::read_of(&mut reader, element)?;
         let material = MaterialSpec::read_of(&mut reader, element != Element::Springs)?;
-        let mass =
-            reader.optional("mass").map_or(Ok(Mass::Lumped), |item| Mass::read(&item, element, &mesh.shape))?;
+        let mass = reader
+            .optional("mass")
+            .map_or(Ok(Mass::Lumped), |item| Mass::read(&item, element, &mesh.shape))?;
         let damping = reader.optional("damping").map_or(Ok(Vec::new()), |item| read_damping(&item))?;
         let initial =
             reader.optional("initial").map_or(Ok(Initial::default()), |item| Initial::read(&item))?;
