@@ -9,7 +9,7 @@ use super::FineBody;
 use crate::build::select;
 use crate::document::{Node, Place, SceneError, Table, Value};
 use crate::library;
-use crate::schema::{ConstraintKind, EndAt, LoadKind, LoadSpec, Mark, Scene, Selector, Shape};
+use crate::schema::{ConstraintKind, EndAt, LoadKind, LoadSpec, Mark, MeshSpec, Scene, Selector, Shape};
 use crate::writers::atomic;
 use lilyan_solid::coarsening::Fitted;
 use lilyan_solid::mesh::{Surface, TetMesh};
@@ -37,17 +37,13 @@ pub(super) fn scene(
     let mut document = scene.document.clone();
     set(&mut document, "title", text(&format!("{} (coarse)", scene.title)));
     body(item(&mut document, "body", number), model);
-    for (i, spec) in scene.bodies.iter().enumerate().filter(|(i, _)| *i != number) {
-        if let Shape::File { path, .. } = &spec.mesh.shape {
-            let file = reachable(scene, path, directory).map_err(|e| spec.mesh.mark.error(e))?;
-            let table = item(&mut document, "body", i);
-            match table.table().and_then(|t| t.get("mesh")).map(|e| e.node.value.clone()) {
-                Some(Value::Table(mut mesh)) => {
-                    mesh.set("file", Place::Unknown, text(&file));
-                    set(table, "mesh", Node { value: Value::Table(mesh), place: Place::Unknown });
-                }
-                _ => set(table, "mesh", text(&file)),
-            }
+    for (i, spec) in scene.bodies.iter().enumerate() {
+        let table = item(&mut document, "body", i);
+        if i != number {
+            reach(scene, table, "mesh", &spec.mesh, directory)?;
+        }
+        if let Some(display) = &spec.display {
+            reach(scene, table, "display", display, directory)?;
         }
     }
     for (i, pin) in scene.pins.iter().enumerate().filter(|(_, p)| p.body == number) {
@@ -105,6 +101,7 @@ fn body(table: &mut Node, model: &str) {
     if let Value::Table(table) = &mut table.value {
         table.remove("element");
         table.remove("gluing");
+        table.remove("fit");
     }
 }
 
@@ -286,6 +283,26 @@ impl Carry<'_> {
         }
         Ok(())
     }
+}
+
+/// Makes a mesh file that the scene names beside itself known to the new scene.
+fn reach(
+    scene: &Scene,
+    body: &mut Node,
+    key: &str,
+    mesh: &MeshSpec,
+    directory: &Path,
+) -> Result<(), SceneError> {
+    let Shape::File { path, .. } = &mesh.shape else { return Ok(()) };
+    let file = reachable(scene, path, directory).map_err(|e| mesh.mark.error(e))?;
+    match body.table().and_then(|t| t.get(key)).map(|e| e.node.value.clone()) {
+        Some(Value::Table(mut mesh)) => {
+            mesh.set("file", Place::Unknown, text(&file));
+            set(body, key, Node { value: Value::Table(mesh), place: Place::Unknown });
+        }
+        _ => set(body, key, text(&file)),
+    }
+    Ok(())
 }
 
 /// Another body's mesh as the new scene can name it: the file where it is, or a built-in one written beside.
