@@ -32,6 +32,12 @@ pub struct Arguments {
     /// How; --methods lists them
     #[arg(long, default_value = "homogenize")]
     method: String,
+    /// Modes that are given the frequencies of the fine body
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=20))]
+    modes: u8,
+    /// Show runs of the coarse scene on the fine mesh (display.pvd)
+    #[arg(long)]
+    display: bool,
     /// Which body, where there are several
     #[arg(long)]
     body: Option<String>,
@@ -85,6 +91,8 @@ pub fn run(arguments: &Arguments) -> Done {
         mesh,
         method: arguments.method.clone(),
         model: arguments.model.clone(),
+        modes: usize::from(arguments.modes),
+        display: arguments.display,
     };
     let bar = bar(arguments.json);
     let outcome = coarsen(&scene, &request, &directory, &mut |what, done| {

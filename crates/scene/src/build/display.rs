@@ -4,7 +4,8 @@ use super::shape;
 use crate::document::SceneError;
 use crate::readers::Loaded;
 use crate::schema::{BodySpec, MeshSpec, Scene, Shape};
-use lilyan_solid::mesh::{Display, TetMesh};
+use lilyan_solid::mesh::{Display, Harmonics, TetMesh};
+use std::collections::BTreeMap;
 
 /// A surface or mesh that a body carries along.
 pub struct Shown {
@@ -14,6 +15,22 @@ pub struct Shown {
     pub triangles: Vec<[u32; 3]>,
     /// Its tets, if it is a solid.
     pub tets: Vec<[u32; 4]>,
+}
+
+/// Name of axis k of harmonic displacement a among the point data of a mesh that was coarsened, and of the coarse one.
+pub fn harmonic_name(a: usize, k: usize) -> String {
+    format!("h_{}_{}", ["xx", "yy", "zz", "yz", "xz", "xy"][a], ["x", "y", "z"][k])
+}
+
+/// The six harmonic displacements, if they are all there.
+fn harmonic(data: &BTreeMap<String, Vec<f64>>) -> Option<[Vec<f64>; 6]> {
+    let mut out: [Vec<f64>; 6] = Default::default();
+    for (a, h) in out.iter_mut().enumerate() {
+        let parts = [0, 1, 2].map(|k| data.get(&harmonic_name(a, k)));
+        let [Some(x), Some(y), Some(z)] = parts else { return None };
+        *h = (0..x.len()).flat_map(|v| [x[v], y[v], z[v]]).collect();
+    }
+    Some(out)
 }
 
 /// What a body shows besides its own mesh.
@@ -34,9 +51,9 @@ pub(super) fn shown(
     };
     let of = BodySpec { mesh: what.clone(), ..spec.clone() };
     let mut told = Vec::new();
-    let (mut points, triangles, tets) = match shape::load(scene, &of, path, &mut told)? {
-        Loaded::Surface(surface, _) => (surface.vertices, surface.triangles, Vec::new()),
-        Loaded::Tets(mesh, _) => (mesh.vertices, Vec::new(), mesh.tets),
+    let (mut points, triangles, tets, data) = match shape::load(scene, &of, path, &mut told)? {
+        Loaded::Surface(surface, _) => (surface.vertices, surface.triangles, Vec::new(), Default::default()),
+        Loaded::Tets(mesh, _) => (mesh.vertices, Vec::new(), mesh.tets, mesh.point_data),
     };
     if spec.display.is_some() {
         notes.extend(told);
@@ -44,6 +61,12 @@ pub(super) fn shown(
     shape::place(&of, &mut points);
     let map = Display::new(mesh, &points)
         .ok_or_else(|| what.mark.error("has a vertex that is no finite point; repair the file"))?;
+    let map = match (harmonic(&data), harmonic(&mesh.point_data)) {
+        (Some(fine), Some(coarse)) => map
+            .with(mesh, &points, Harmonics { fine, coarse })
+            .ok_or_else(|| what.mark.error("and the coarse mesh do not belong together; coarsen again"))?,
+        _ => map,
+    };
     let embedding = map.embedding();
     let size = mesh.bounds().map_or(1.0, |[a, b]| (0..3).map(|k| (b[k] - a[k]).powi(2)).sum::<f64>().sqrt());
     if embedding.furthest > 0.5 * size {

@@ -3,7 +3,7 @@
 mod acting;
 mod constrain;
 mod display;
-mod fit;
+pub(crate) mod fit;
 mod initial;
 pub(crate) mod material;
 mod net;
@@ -12,7 +12,7 @@ pub(crate) mod shape;
 mod sound;
 
 pub use constrain::BuiltConstraint;
-pub use display::Shown;
+pub use display::{Shown, harmonic_name};
 
 use crate::document::SceneError;
 use crate::library;

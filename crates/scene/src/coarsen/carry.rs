@@ -9,7 +9,9 @@ use super::FineBody;
 use crate::build::select;
 use crate::document::{Node, Place, SceneError, Table, Value};
 use crate::library;
-use crate::schema::{ConstraintKind, EndAt, LoadKind, LoadSpec, Mark, MeshSpec, Scene, Selector, Shape};
+use crate::schema::{
+    ConstraintKind, EndAt, Field, LoadKind, LoadSpec, Mark, MaterialSpec, MeshSpec, Parameters, Scene, Selector, Shape,
+};
 use crate::writers::atomic;
 use lilyan_solid::coarsening::Fitted;
 use lilyan_solid::mesh::{Surface, TetMesh};
@@ -24,7 +26,7 @@ pub(super) fn scene(
     number: usize,
     fine: &FineBody,
     fitted: &Fitted,
-    model: &str,
+    model: Option<&str>,
     directory: &Path,
     notes: &mut Vec<String>,
 ) -> Result<Node, SceneError> {
@@ -36,6 +38,12 @@ pub(super) fn scene(
     let carry = Carry { fine, coarse: &fitted.mesh, surface: fitted.mesh.surface() };
     let mut document = scene.document.clone();
     set(&mut document, "title", text(&format!("{} (coarse)", scene.title)));
+    if model.is_none() && !portable(&scene.bodies[number].material) {
+        return Err(scene.bodies[number].material.mark.error(
+            "comes with the elements of the fine mesh (tags, regions, cell data), which the coarse one does not have; use \
+             --method homogenize+eigenfit, or give formulas of x, y, z",
+        ));
+    }
     body(item(&mut document, "body", number), model);
     for (i, spec) in scene.bodies.iter().enumerate() {
         let table = item(&mut document, "body", i);
@@ -85,24 +93,36 @@ pub(super) fn scene(
 }
 
 /// The coarse body: mesh, material and mass from the file; the rest as it was.
-fn body(table: &mut Node, model: &str) {
+fn body(table: &mut Node, model: Option<&str>) {
     let named = |key: &str, name: &str| table_of(&[(key, text(name))]);
     set(table, "mesh", table_of(&[("file", text(MESH))]));
-    set(
-        table,
-        "material",
-        table_of(&[
-            ("model", text(model)),
-            ("C", named("cell_data", "C")),
-            ("rho", named("cell_data", "rho")),
-        ]),
-    );
+    if let Some(model) = model {
+        let tensors =
+            [("model", text(model)), ("C", named("cell_data", "C")), ("rho", named("cell_data", "rho"))];
+        set(table, "material", table_of(&tensors));
+    }
     set(table, "mass", named("point_data", "mass"));
     if let Value::Table(table) = &mut table.value {
         table.remove("element");
         table.remove("gluing");
         table.remove("fit");
     }
+}
+
+/// Whether a material means the same on any mesh of the body.
+fn portable(material: &MaterialSpec) -> bool {
+    let free = |field: &Field| match field {
+        Field::Constant(_) => true,
+        Field::Expression(formula) => !formula.depends_on(3),
+        Field::CellData(_) => false,
+    };
+    let all = |p: &Parameters| {
+        let named = [&p.young, &p.poisson, &p.lambda, &p.mu, &p.density];
+        named.into_iter().flatten().all(free)
+            && p.extra.iter().all(|e| free(&e.value))
+            && p.stiffness.iter().flat_map(|c| c.iter()).all(free)
+    };
+    all(&material.base) && material.regions.iter().all(|r| geometric(&r.selector) && all(&r.parameters))
 }
 
 /// Constraints that name parts of the fine mesh cannot be kept.
@@ -316,11 +336,11 @@ fn reachable(scene: &Scene, path: &str, directory: &Path) -> Result<String, Stri
     Ok(whole.display().to_string())
 }
 
-fn text(text: &str) -> Node {
+pub(super) fn text(text: &str) -> Node {
     Node { value: Value::Text(text.to_owned()), place: Place::Unknown }
 }
 
-fn table_of(entries: &[(&str, Node)]) -> Node {
+pub(super) fn table_of(entries: &[(&str, Node)]) -> Node {
     let mut table = Table::default();
     for (key, node) in entries {
         table.set(key, Place::Unknown, node.clone());
@@ -351,14 +371,14 @@ fn times(table: &mut Node, key: &str, factor: f64) {
     set(table, key, Node { value: Value::Array(scaled.collect()), place: Place::Unknown });
 }
 
-fn set(node: &mut Node, key: &str, value: Node) {
+pub(super) fn set(node: &mut Node, key: &str, value: Node) {
     if let Value::Table(table) = &mut node.value {
         table.set(key, Place::Unknown, value);
     }
 }
 
 /// Number `i` of a list of the document, which the schema has read.
-fn item<'d>(document: &'d mut Node, key: &str, i: usize) -> &'d mut Node {
+pub(super) fn item<'d>(document: &'d mut Node, key: &str, i: usize) -> &'d mut Node {
     &mut list(document, key)[i]
 }
 

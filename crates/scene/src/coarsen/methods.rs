@@ -1,10 +1,11 @@
 //! The catalogue of methods.
 
+use super::fit::FitBy;
 use crate::schema::Scene;
 use lilyan_solid::coarsening::{
     self, CoarseningError, DIRECT, Fine, Overlaps, Progress, Tensor, harmonic, homogenize,
 };
-use lilyan_solid::mesh::TetMesh;
+use lilyan_solid::mesh::{Harmonics, TetMesh};
 use serde_json::{Map, json};
 
 /// A way to make a coarse body.
@@ -15,6 +16,10 @@ pub struct Method {
     pub summary: &'static str,
     /// Key in references.bib.
     pub cite: &'static str,
+    /// Whether the coarse body has the material of the fine one, instead of tensors.
+    pub keeps_material: bool,
+    /// How it is fitted to the frequencies of the fine one, if it is.
+    pub fit: Option<FitBy>,
     /// Makes it.
     pub effective: fn(&Task<'_>, Progress<'_>) -> Result<Effective, CoarseningError>,
 }
@@ -40,6 +45,8 @@ pub struct Effective {
     pub stiffness: Vec<Tensor>,
     /// Numbers per coarse tet to look at, by name.
     pub fields: Vec<(&'static str, Vec<f64>)>,
+    /// The six displacements that they come from, if they do.
+    pub harmonics: Option<Harmonics>,
     /// What the report tells besides.
     pub figures: Map<String, serde_json::Value>,
     /// What the user should know.
@@ -52,12 +59,40 @@ pub static CATALOGUE: &[Method] = &[
         name: "homogenize",
         summary: "tensors that store the energy of six static displacements of the fine body",
         cite: "kharevych2009",
+        keeps_material: false,
+        fit: None,
         effective: by_energy,
+    },
+    Method {
+        name: "homogenize+eigenfit",
+        summary: "the tensors of homogenize, and the frequencies of the fine body for the lowest modes",
+        cite: "kharevych2009",
+        keeps_material: false,
+        fit: Some(FitBy::Modes),
+        effective: by_energy,
+    },
+    Method {
+        name: "eigenfit",
+        summary: "the body's own material, and the frequencies of the fine body for the lowest modes",
+        cite: "chen2019",
+        keeps_material: true,
+        fit: Some(FitBy::Modes),
+        effective: by_volume,
+    },
+    Method {
+        name: "dac",
+        summary: "the body's own material, all of it softer, so that the first frequency is that of the fine body",
+        cite: "chen2019",
+        keeps_material: true,
+        fit: Some(FitBy::First),
+        effective: by_volume,
     },
     Method {
         name: "average",
         summary: "volume average of the elasticity tensor: too stiff, to compare with",
         cite: "nesme2006",
+        keeps_material: false,
+        fit: None,
         effective: by_volume,
     },
 ];
@@ -103,5 +138,6 @@ fn by_energy(task: &Task<'_>, progress: Progress<'_>) -> Result<Effective, Coars
         ("averaged", found.averaged.iter().map(|n| f64::from(*n)).collect()),
         ("raised", found.raised.iter().map(|n| f64::from(*n)).collect()),
     ];
-    Ok(Effective { stiffness: found.stiffness, fields, figures, notes })
+    let harmonics = Some(Harmonics { fine: displacements.displacements, coarse: found.samples });
+    Ok(Effective { stiffness: found.stiffness, fields, harmonics, figures, notes })
 }

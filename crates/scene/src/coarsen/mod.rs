@@ -5,6 +5,7 @@
 //! | `methods` | the catalogue of methods |
 //! | `body` | the fine body, and the coarse mesh in its place |
 //! | `carry` | pins, loads, probes and constraints of the fine scene on the coarse mesh |
+//! | `fit` | the frequencies of the fine body for the coarse one |
 //! | `output` | the folder: `scene.toml`, `coarse.vtu`, `coarsen.json` |
 //!
 //! The result is an ordinary scene: the coarse mesh carries 21 elastic constants and a density per tet and a mass per
@@ -12,15 +13,19 @@
 
 mod body;
 mod carry;
+mod fit;
 mod methods;
 mod output;
 
 pub use body::FineBody;
+pub use fit::FitBy;
 pub use methods::{CATALOGUE, Effective, Method, Task, find};
 
 use crate::document::SceneError;
 use crate::schema::{Element, Mark, Scene};
 use crate::suggest;
+use crate::writers::atomic::WriteError;
+use crate::writers::json;
 use lilyan_solid::coarsening::{self, Fitted, Progress};
 use lilyan_solid::mesh::TetMesh;
 use std::path::{Path, PathBuf};
@@ -45,6 +50,10 @@ pub struct Request {
     pub method: String,
     /// `linear` or `co-rotational`; absent: `linear` if the fine body is.
     pub model: Option<String>,
+    /// How many modes are fitted, by methods that fit them.
+    pub modes: usize,
+    /// Whether runs of the coarse scene are to be shown on the fine mesh.
+    pub display: bool,
 }
 
 /// What came out.
@@ -84,11 +93,32 @@ pub fn coarsen(
         Task { scene, body: number, fine: &fine_view, coarse: &fitted.mesh, overlaps: &fitted.overlaps };
     let effective = (method.effective)(&task, progress).map_err(failed)?;
     notes.extend(effective.notes.iter().cloned());
-    let document = carry::scene(scene, number, &fine, &fitted, model, directory, &mut notes)?;
+    let tensors = (!method.keeps_material).then_some(model);
+    let mut document = carry::scene(scene, number, &fine, &fitted, tensors, directory, &mut notes)?;
+    let model = if method.keeps_material { fine.model.as_str() } else { model };
     let made = output::Made { scene, method, model, fine: &fine, fitted: &fitted, effective: &effective };
-    let seconds = started.elapsed().as_secs_f64();
-    let report = made.report(number, &notes, seconds);
-    let path = made.write(&document, &report, directory).map_err(|e| whole.error(e.to_string()))?;
+    let unwritten = |e: WriteError| whole.error(e.to_string());
+    if request.display {
+        made.write_fine(directory).map_err(unwritten)?;
+        carry::set(carry::item(&mut document, "body", number), "display", carry::text(output::FINE));
+    }
+    let mut found = None;
+    if let Some(by) = method.fit {
+        progress("modes of both", 0.5);
+        fit::integrator(scene, &mut document, &mut notes);
+        let path = made.write(&document, directory).map_err(unwritten)?;
+        let coarse = Scene::from_path(&path)?;
+        let fit = fit::Found::new(scene, &coarse, number, request.modes, by)?;
+        let mut put = |document: &mut _, fit| carry::set(carry::item(document, "body", number), "fit", fit);
+        fit.put(&mut document, &mut put, &mut notes);
+        found = Some(fit);
+    }
+    let path = made.write(&document, directory).map_err(unwritten)?;
+    let mut report = made.report(number, &notes, started.elapsed().as_secs_f64());
+    if let (Some(found), Some(report)) = (found, report.as_object_mut()) {
+        report.insert("fit".into(), found.report());
+    }
+    json::write(directory.join("coarsen.json"), &report).map_err(unwritten)?;
     Ok(Outcome { scene: path, report, notes })
 }
 
