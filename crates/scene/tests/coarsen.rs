@@ -13,7 +13,14 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn request(method: &str, tets: usize) -> Request {
-    Request { body: None, mesh: CoarseMesh::Tets(tets), method: method.into(), model: None, modes: 10, display: false }
+    Request {
+        body: None,
+        mesh: CoarseMesh::Tets(tets),
+        method: method.into(),
+        model: None,
+        modes: 10,
+        display: false,
+    }
 }
 
 fn coarse(scene: &Scene, request: &Request, folder: &Path) -> (Outcome, Scene) {

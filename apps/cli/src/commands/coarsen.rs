@@ -4,7 +4,8 @@ use crate::failure::{Done, Failure};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
 use lilyan_scene::build::{build, open};
-use lilyan_scene::coarsen::{CATALOGUE, CoarseMesh, Outcome, Request, coarsen};
+use lilyan_scene::coarsen::{CATALOGUE, CoarseMesh, Consistency, Outcome, Request, coarsen};
+use lilyan_scene::document::SceneError;
 use lilyan_scene::schema::Scene;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -38,6 +39,9 @@ pub struct Arguments {
     /// Show runs of the coarse scene on the fine mesh (display.pvd)
     #[arg(long)]
     display: bool,
+    /// Run both scenes and compare them, up to this time [default: the scene's end]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "inf")]
+    compare: Option<f64>,
     /// Which body, where there are several
     #[arg(long)]
     body: Option<String>,
@@ -94,31 +98,68 @@ pub fn run(arguments: &Arguments) -> Done {
         modes: usize::from(arguments.modes),
         display: arguments.display,
     };
+    if arguments.compare.is_some_and(|end| end.is_nan() || end <= 0.0) {
+        return Err(Failure::input("--compare: give a time above 0 s, or none for the scene's end"));
+    }
     let bar = bar(arguments.json);
-    let outcome = coarsen(&scene, &request, &directory, &mut |what, done| {
+    let mut show = |what: &str, done: f64| {
         if let Some(bar) = &bar {
             bar.set_position((1000.0 * done.min(1.0)) as u64);
             bar.set_message(what.to_owned());
         }
+    };
+    let outcome = coarsen(&scene, &request, &directory, &mut show).and_then(|mut outcome| {
+        let coarse = check(&outcome)?;
+        if let Some(end) = arguments.compare {
+            let end = end.min(scene.time.end);
+            let found = Consistency::new(&scene, &coarse, outcome.body, end, &mut show)?;
+            let written = found.write(&coarse, &directory);
+            written.map_err(|e| coarse.bodies[outcome.body].mark.error(e.to_string()))?;
+            if let Some(report) = outcome.report.as_object_mut() {
+                report.insert("consistency".into(), found.report());
+            }
+        }
+        Ok(outcome)
     });
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
     let outcome = outcome.map_err(Failure::input)?;
-    check(&outcome)?;
     if arguments.json {
         output::json(&outcome.report);
     } else {
         tell(&scene, &outcome);
+        compared(&outcome, &directory);
     }
     Ok(())
 }
 
 /// The coarse scene can be built: what stands in its way is told now, not when it is run.
-fn check(outcome: &Outcome) -> Done {
-    let scene = Scene::from_path(&outcome.scene).map_err(Failure::input)?;
-    build(&scene).map_err(Failure::input)?;
-    Ok(())
+fn check(outcome: &Outcome) -> Result<Scene, SceneError> {
+    let scene = Scene::from_path(&outcome.scene)?;
+    build(&scene)?;
+    Ok(scene)
+}
+
+/// What running both showed.
+fn compared(outcome: &Outcome, directory: &std::path::Path) {
+    let Some(runs) = outcome.report["consistency"]["runs"].as_array() else { return };
+    let mut rows =
+        vec![["run", "tets", "first frequency (Hz)", "probe off by", "cost"].map(String::from).to_vec()];
+    for run in runs {
+        let share = |key: &str| format!("{:.1} %", 100.0 * run[key].as_f64().unwrap_or(f64::NAN));
+        let frequency = run["frequencies_hz"][0].as_f64().unwrap_or(f64::NAN);
+        let name = run["run"].as_str().unwrap_or_default().to_string();
+        rows.push(vec![
+            name,
+            run["tets"].to_string(),
+            format!("{frequency:.5}"),
+            share("probe_error_max"),
+            share("cost_ratio"),
+        ]);
+    }
+    output::table(&rows);
+    output::line(format!("report: {}", directory.join("consistency.html").display()));
 }
 
 fn methods(json: bool) {

@@ -6,6 +6,7 @@
 //! | `body` | the fine body, and the coarse mesh in its place |
 //! | `carry` | pins, loads, probes and constraints of the fine scene on the coarse mesh |
 //! | `fit` | the frequencies of the fine body for the coarse one |
+//! | `consistency` | both scenes run and compared: `consistency.json`, `consistency.html` |
 //! | `output` | the folder: `scene.toml`, `coarse.vtu`, `coarsen.json` |
 //!
 //! The result is an ordinary scene: the coarse mesh carries 21 elastic constants and a density per tet and a mass per
@@ -13,11 +14,13 @@
 
 mod body;
 mod carry;
+mod consistency;
 mod fit;
 mod methods;
 mod output;
 
 pub use body::FineBody;
+pub use consistency::Consistency;
 pub use fit::FitBy;
 pub use methods::{CATALOGUE, Effective, Method, Task, find};
 
@@ -60,6 +63,8 @@ pub struct Request {
 pub struct Outcome {
     /// The coarse scene.
     pub scene: PathBuf,
+    /// Number of the body that was coarsened.
+    pub body: usize,
     /// What was done, as data: what `coarsen.json` holds.
     pub report: serde_json::Value,
     /// What the user should know.
@@ -119,7 +124,7 @@ pub fn coarsen(
         report.insert("fit".into(), found.report());
     }
     json::write(directory.join("coarsen.json"), &report).map_err(unwritten)?;
-    Ok(Outcome { scene: path, report, notes })
+    Ok(Outcome { scene: path, body: number, report, notes })
 }
 
 /// The number of the body that is meant.
