@@ -1,7 +1,7 @@
 //! Coarse scenes: what they carry over, that they run, and how near their frequencies come.
 
 use lilyan_scene::build::{build, open};
-use lilyan_scene::coarsen::{CATALOGUE, CoarseMesh, Outcome, Request, coarsen};
+use lilyan_scene::coarsen::{CATALOGUE, CoarseMesh, Consistency, Outcome, Request, coarsen};
 use lilyan_scene::diagnose;
 use lilyan_scene::schema::{LoadKind, Mass, Scene, Selector};
 use std::path::{Path, PathBuf};
@@ -177,4 +177,54 @@ fn wrong_requests_are_told_what_to_do() {
     let wrong = build(&Scene::from_str(&mass, "bar.toml").unwrap()).err().unwrap().to_string();
     assert!(wrong.contains("there is no point data \"kilos\""), "{wrong}");
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A soft bar with a stiff half, that swings.
+const SWING: &str = r#"
+time = { end = 0.4, step = 0.01 }
+integrator = { name = "semi-implicit" }
+[environment]
+gravity = [0, 0, -9.81]
+[[body]]
+name = "bar"
+mesh = { box = { size = [4, 1, 0.6], cells = [16, 4, 3] } }
+material = { model = "linear", E = "2e6*(1 + (x > 2))", nu = 0.3, rho = 1000 }
+[[pin]]
+where = "x < 0.01"
+"#;
+
+#[test]
+fn fitted_coarse_scenes_have_the_frequencies_and_the_motion_of_the_fine_one() {
+    let fine = Scene::from_str(SWING, "swing.toml").unwrap();
+    let exact = first_frequency(&fine);
+    let mut errors = Vec::new();
+    for method in ["homogenize+eigenfit", "eigenfit", "dac"] {
+        let folder = folder(&format!("fit-{method}"));
+        let asked = Request { display: method != "dac", ..request(method, 48) };
+        let (outcome, coarse) = coarse(&fine, &asked, &folder);
+        let found = first_frequency(&coarse);
+        assert!((found / exact - 1.0).abs() < 1e-3, "{method}: {found} Hz, not {exact}");
+        if method == "dac" {
+            continue;
+        }
+        let modes = outcome.report["fit"][0]["modes"].as_array().unwrap();
+        assert!(modes[0]["overlap"].as_f64().unwrap() > 0.9 && modes[0]["ratio"].as_f64().unwrap() < 0.9);
+        assert!(build(&coarse).unwrap().bodies[0].shown.is_some());
+        let consistency = Consistency::new(&fine, &coarse, outcome.body, 0.4, &mut |_, _| {}).unwrap();
+        consistency.write(&coarse, &folder).unwrap();
+        assert!(folder.join("consistency.html").is_file() && folder.join("consistency.json").is_file());
+        let report = consistency.report();
+        let error = |k: usize| report["runs"][k]["probe_error_max"].as_f64().unwrap();
+        assert!(error(2) < error(1) / 3.0, "{method}: {} where the plain mesh has {}", error(2), error(1));
+        errors.push(error(2));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+    assert_eq!(errors.len(), 2);
+    // Tags belong to the elements of the fine mesh.
+    let tagged = SWING.replace("2e6*(1 + (x > 2))", "2e6*(1 + tag)");
+    let tagged = Scene::from_str(&tagged, "swing.toml").unwrap();
+    let Err(error) = coarsen(&tagged, &request("eigenfit", 48), &folder("fit-tags"), &mut |_, _| {}) else {
+        panic!("a material by tags is carried over")
+    };
+    assert!(error.to_string().contains("homogenize+eigenfit"), "{error}");
 }

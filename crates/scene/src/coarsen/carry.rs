@@ -10,7 +10,8 @@ use crate::build::select;
 use crate::document::{Node, Place, SceneError, Table, Value};
 use crate::library;
 use crate::schema::{
-    ConstraintKind, EndAt, Field, LoadKind, LoadSpec, Mark, MaterialSpec, MeshSpec, Parameters, Scene, Selector, Shape,
+    ConstraintKind, EndAt, Field, LoadKind, LoadSpec, Mark, MaterialSpec, MeshSpec, Parameters, Scene,
+    Selector, Shape,
 };
 use crate::writers::atomic;
 use lilyan_solid::coarsening::Fitted;
