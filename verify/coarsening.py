@@ -6,7 +6,6 @@ ones. `average` is what `homogenize` has to beat.
 
 import json
 import math
-from pathlib import Path
 
 import common
 import numpy as np
@@ -104,8 +103,8 @@ def coarsened(fine, method, tets):
 
 
 def motion(path, frequency):
-    """Probe over five periods of the first mode in a hundred steps each, and the wall time of the run."""
-    step = 1 / frequency / 60
+    """Probe over five periods of the first mode in thirty steps each, and the wall time of a step."""
+    step = 1 / frequency / 30
     run = common.run(path, time__step=step, time__end=5 / frequency, output__every=5 / frequency,
                      integrator='{ name = "implicit-midpoint" }')
     table = run.probes
