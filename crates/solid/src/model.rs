@@ -175,6 +175,16 @@ impl Model {
         &self.start
     }
 
+    /// What pins hold still is held where it is in `q` from now on, not where it was at the start.
+    pub fn hold_still_at(&mut self, q: &[f64]) {
+        for pin in self.pins.iter().filter(|pin| pin.motion.is_none()) {
+            for &node in &pin.nodes {
+                let place = 3 * node as usize..3 * node as usize + 3;
+                self.start[place.clone()].copy_from_slice(&q[place]);
+            }
+        }
+    }
+
     /// What acts, the elastic ones first.
     pub fn potentials(&self) -> &[Box<dyn Potential>] {
         &self.potentials

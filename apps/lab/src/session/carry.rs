@@ -37,6 +37,8 @@ pub fn over(old: &Pane, new: &mut Pane) -> Result<Option<String>, String> {
     let t = from.simulation.state.t;
     simulation.index = (t / simulation.step).round() as u64;
     let t = simulation.index as f64 * simulation.step;
+    // A vertex that is pinned while it moves stays there, not where the scene began.
+    simulation.system.hold_still_at(&q);
     let mut state = State::new(&simulation.system, q, v);
     state.t = t;
     simulation.system.place_held(t, &mut state.q, &mut state.v);

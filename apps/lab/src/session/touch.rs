@@ -102,17 +102,24 @@ impl Pane {
         Ok(nodes.into_iter().map(end).collect())
     }
 
+    /// Drawn vertices as numbers in their bodies.
+    fn by_body(&self, vertices: &[u32]) -> Result<Vec<(usize, Vec<usize>)>, String> {
+        let mut all: Vec<(usize, Vec<usize>)> = Vec::new();
+        for &vertex in vertices {
+            let (body, number) = self.local(self.node(vertex)?);
+            match all.iter_mut().find(|(b, _)| *b == body) {
+                Some((_, numbers)) => numbers.push(number),
+                None => all.push((body, vec![number])),
+            }
+        }
+        Ok(all)
+    }
+
     /// The scene with some vertices held where they are now.
     pub fn pinned(&self, vertices: &[u32]) -> Result<Node, String> {
         let mut document = self.document.clone();
-        let start = self.built.simulation.system.start();
-        for &vertex in vertices {
-            let node = self.node(vertex)?;
-            let (body, number) = self.local(node);
-            let now = self.place(node);
-            let moved: [f64; 3] =
-                std::array::from_fn(|k| now[k] - start.get(3 * node as usize + k).unwrap_or(&0.0));
-            let pin = json!({ "body": self.name(body), "where": { "vertices": [number] }, "motion": moved });
+        for (body, numbers) in self.by_body(vertices)? {
+            let pin = json!({ "body": self.name(body), "where": { "vertices": numbers } });
             push(&mut document, "pin", &pin)?;
         }
         Ok(document)
@@ -149,15 +156,7 @@ impl Pane {
     /// The scene with a force on some vertices.
     pub fn forced(&self, vertices: &[u32], force: [f64; 3]) -> Result<Node, String> {
         let mut document = self.document.clone();
-        let mut by_body: Vec<(usize, Vec<usize>)> = Vec::new();
-        for &vertex in vertices {
-            let (body, number) = self.local(self.node(vertex)?);
-            match by_body.iter_mut().find(|(b, _)| *b == body) {
-                Some((_, numbers)) => numbers.push(number),
-                None => by_body.push((body, vec![number])),
-            }
-        }
-        for (body, numbers) in by_body {
+        for (body, numbers) in self.by_body(vertices)? {
             let place = json!({ "vertices": numbers });
             let all = document.to_json();
             let loads = all.get("load").and_then(Value::as_array).cloned().unwrap_or_default();
