@@ -37,6 +37,8 @@ export class Lab {
     panes: PaneInfo[] = [];
     geometry: Geometry[] = [];
     frames: Frame[] = [];
+    /** When this page last said what to show. */
+    showAsked = -Infinity;
     /** Which pane the settings are for; `null` for all. */
     target: number | null = null;
     readonly connection: Connection;
@@ -44,6 +46,7 @@ export class Lab {
     private readonly handlers: { [T in keyof Topics]?: Handler<Topics[T]>[] } = {};
     private readonly pending = new Map<string, Change>();
     private pendingTimer = 0;
+    private flushed = 0;
     private before: PaneInfo[] = [];
 
     constructor() {
@@ -89,16 +92,18 @@ export class Lab {
         this.send({ do: "set", pane: this.target, changes });
     }
 
-    /** For sliders in motion: the newest value of each path, thirty times a second at most. */
+    /** For sliders in motion: the newest value of each path, thirty times a second at most; the first one at once. */
     setSoon(path: string, value: Json): void {
         this.pending.set(path, { path, value });
-        if (this.pendingTimer === 0) this.pendingTimer = window.setTimeout(() => this.flush(), 33);
+        const wait = this.flushed + 33 - performance.now();
+        if (this.pendingTimer === 0) this.pendingTimer = window.setTimeout(() => this.flush(), Math.max(wait, 0));
     }
 
     flush(): void {
         clearTimeout(this.pendingTimer);
         this.pendingTimer = 0;
         if (this.pending.size === 0) return;
+        this.flushed = performance.now();
         const changes = [...this.pending.values()];
         this.pending.clear();
         this.send({ do: "set", pane: this.target, changes });
@@ -107,6 +112,7 @@ export class Lab {
     show(change: Partial<Show>): void {
         const { field, forces, contacts } = { ...this.status.show, ...change };
         this.status.show = { field, forces, contacts };
+        this.showAsked = performance.now();
         this.send({ do: "show", field, forces, contacts });
     }
 

@@ -44,6 +44,7 @@ try {
     stage.append(h("div", { class: "no-webgl", role: "alert", "data-test": "no-webgl" }, h("b", {}, "This browser cannot draw in 3-D."),
         h("p", {}, "WebGL is switched off or missing. Switch hardware acceleration on, or use another browser. The curves and all settings work without it.")));
 }
+if (view?.software) truth.pace = 200;
 const recorder = view ? new Recorder(view, (text) => messages.say(text, "notice")) : null;
 const hand = view ? new Hand(lab, view) : null;
 const theme = startTheme(() => {
@@ -101,8 +102,9 @@ lab.on("hello", () => {
     updateAll();
 });
 lab.on("status", ({ show }) => {
-    // Another page of the same session may have asked for another field.
-    if (show && (show.field !== look.field || show.forces !== look.forces || show.contacts !== look.contacts)) {
+    // Another page of the same session may have asked for another field; answers to what this one asked are on their way.
+    const waiting = performance.now() < lab.showAsked + 1000;
+    if (!waiting && show && (show.field !== look.field || show.forces !== look.forces || show.contacts !== look.contacts)) {
         Object.assign(look, show);
         lookChanged();
     }
@@ -174,5 +176,5 @@ updateAll();
 new ResizeObserver(placeLabels).observe(stage);
 lab.connection.connect();
 
-/** For the tests: what is drawn, and how often. */
-Object.assign(window, { lilyan: { lab, view, truth } });
+/** For the tests: what is known, drawn and kept. */
+Object.assign(window, { lilyan: { lab, view, truth, recorder } });

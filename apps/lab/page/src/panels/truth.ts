@@ -10,8 +10,6 @@ import type { Frame, PaneInfo, Request } from "../protocol.ts";
 import { Reference, type Verdict } from "../truth.ts";
 
 const WINDOWS = [5, 30, Infinity];
-/** Curves are drawn this often at most, ms, and never take more than a sixth of the time. */
-const PACE = 80;
 
 interface Line {
     name: string;
@@ -72,6 +70,8 @@ const BOARDS: Board[] = [
 ];
 
 export class TruthPanel {
+    /** Curves are drawn this often at most, ms, and never take more than a sixth of the time. */
+    pace = 80;
     readonly element: HTMLElement;
     readonly histories: History[] = [];
     private readonly references: Reference[] = [];
@@ -81,8 +81,10 @@ export class TruthPanel {
     private readonly stability = h("div", { class: "stability", "data-test": "stability", role: "alert", hidden: true });
     private span = 30;
     private title = "";
+    private said = "";
     private drawnAt = 0;
     private cost = 0;
+    private saidAt = 0;
     private stabilityShown = "";
 
     constructor(private readonly lab: Lab) {
@@ -137,7 +139,7 @@ export class TruthPanel {
             reference.see(frame);
             this.histories[k]!.push(frame, reference.expected(frame));
         }
-        if (performance.now() - this.drawnAt > Math.max(PACE, 6 * this.cost)) this.draw();
+        if (performance.now() - this.drawnAt > Math.max(this.pace, 6 * this.cost)) this.draw();
     }
 
     draw(): void {
@@ -145,18 +147,21 @@ export class TruthPanel {
         const { panes, frames } = this.lab;
         if (panes.length === 0 || this.histories.length === 0) return;
         const all = panes.map((pane, k) => (frames[k] ? this.references[k]!.verdicts(pane, frames[k]!) : []));
-        this.showVerdicts(panes, all, frames);
+        // Words need not change as often as curves.
+        const wordy = this.drawnAt - this.saidAt > 240;
+        if (wordy) this.saidAt = this.drawnAt;
+        if (wordy) this.showVerdicts(panes, all, frames);
         const latest = Math.max(...this.histories.map((history) => history.last("t") || 0), 0);
         const to = Math.max(latest, Math.min(this.span, 2));
         const from = Math.max(0, to - this.span);
         for (const entry of this.boards) {
             if (!entry.details.open) continue;
-            this.drawBoard(entry, { from, to, span: 0, zero: entry.board.zero }, all);
+            this.drawBoard(entry, { from, to, span: 0, zero: entry.board.zero }, all, wordy);
         }
         this.cost = performance.now() - this.drawnAt;
     }
 
-    private drawBoard(entry: (typeof this.boards)[number], axes: Axes, all: Verdict[][]): void {
+    private drawBoard(entry: (typeof this.boards)[number], axes: Axes, all: Verdict[][], wordy: boolean): void {
         const { board, plot, now, mark } = entry;
         const several = this.histories.length > 1;
         const lines = several ? board.lines.filter((line) => !line.alone) : board.lines.filter((line) => line.name !== "gravity" || this.hasGravity());
@@ -169,6 +174,7 @@ export class TruthPanel {
         if (board.test === "loss") axes.span = 0.01 * Math.max(...this.histories.map((history) => history.last("kinetic") + Math.abs(history.last("elastic")) || 0));
         if (energy && all.every((verdicts) => verdicts[0]?.name === "Energy")) axes.note = "total: should be constant";
         plot.draw(curves, axes);
+        if (!wordy) return;
         now.replaceChildren(...(several ? [] : lines.map((line) => h("span", {}, dot(line.color), `${line.name} ${newest(line, this.histories[0]!)}`))));
         const judged = { energy: 0, linear: 1, angular: 2 }[board.test];
         const verdicts = judged === undefined ? [] : all.map((list) => list[judged]!).filter(Boolean);
@@ -193,6 +199,9 @@ export class TruthPanel {
                 h("span", { class: "what" }, brief ? { energy: "energy", linear: "p", angular: "L" }[verdict.what] : verdict.name),
                 h("span", { class: "how" }, pulled ? "pulled" : brief ? (verdict.grade === "open" ? "" : share(verdict.drift)) : verdict.text))))];
         });
+        const said = rows.map((row) => row.outerHTML).join("");
+        if (said === this.said) return;
+        this.said = said;
         this.verdicts.replaceChildren(...rows);
     }
 

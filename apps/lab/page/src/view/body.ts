@@ -49,7 +49,7 @@ export class BodyView {
     private readonly uv: THREE.BufferAttribute;
 
     private readonly ramp = new THREE.DataTexture(RAMP, SHADES, 1);
-    private readonly skin = new THREE.MeshPhongMaterial({ side: THREE.DoubleSide, shininess: 45, specular: 0x333333, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
+    private readonly skin: THREE.MeshPhongMaterial | THREE.MeshLambertMaterial;
     private readonly wire = new THREE.LineBasicMaterial({ transparent: true });
     private readonly dots: THREE.ShaderMaterial;
     private readonly ropeSkin = new THREE.MeshPhongMaterial({ shininess: 30 });
@@ -63,7 +63,10 @@ export class BodyView {
     private colored = false;
     private flat = false;
 
-    constructor(geometry: Geometry) {
+    /** `cheap`: for processors that do the work of a graphics card. */
+    constructor(geometry: Geometry, cheap: boolean) {
+        const common = { side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 };
+        this.skin = cheap ? new THREE.MeshLambertMaterial(common) : new THREE.MeshPhongMaterial({ ...common, shininess: 45, specular: 0x333333 });
         this.geometry = geometry;
         const vertices = geometry.rest.length / 3;
         const split = splitAtCreases(geometry.triangles, geometry.rest);

@@ -20,16 +20,17 @@ export class Surroundings {
     private readonly balls = new THREE.Group();
     private readonly texture: THREE.CanvasTexture;
     private readonly ground: THREE.MeshLambertMaterial;
+    private readonly lines = new THREE.LineBasicMaterial();
     private readonly ball = new THREE.MeshPhongMaterial({ color: 0x8a93a6, shininess: 20 });
     private readonly hollow = new THREE.MeshPhongMaterial({ color: 0x8a93a6, side: THREE.BackSide, transparent: true, opacity: 0.35 });
     private readonly up = new THREE.Vector3(0, 1, 0);
     private size = 1;
 
-    /** `sharpness`: samples that a texture seen at a low angle may take. */
-    constructor(sharpness: number) {
+    /** `cheap`: grounds are lines, not surfaces, for processors that do the work of a graphics card. */
+    constructor(private readonly cheap: boolean) {
         this.texture = new THREE.CanvasTexture(document.createElement("canvas"));
         this.texture.wrapS = this.texture.wrapT = THREE.RepeatWrapping;
-        this.texture.anisotropy = sharpness;
+        this.texture.anisotropy = 8;
         this.texture.colorSpace = THREE.SRGBColorSpace;
         this.ground = new THREE.MeshLambertMaterial({ map: this.texture, side: THREE.DoubleSide });
         this.light.castShadow = true;
@@ -39,6 +40,7 @@ export class Surroundings {
     }
 
     recolor(colors: Colors): void {
+        this.lines.color.copy(colors.grid);
         const canvas = this.texture.image as HTMLCanvasElement;
         canvas.width = canvas.height = 256;
         const pen = canvas.getContext("2d")!;
@@ -90,17 +92,32 @@ export class Surroundings {
         this.floors.add(this.floor(center.toArray() as Vec3, geometry.up));
     }
 
-    private floor(point: Vec3, normal: Vec3): THREE.Mesh {
+    private floor(point: Vec3, normal: Vec3): THREE.Object3D {
         const cell = 10 ** Math.ceil(Math.log10(this.size / 2));
+        const ground = this.cheap ? this.grid(cell) : this.plane(cell);
+        const upward = new THREE.Vector3().fromArray(normal).normalize();
+        ground.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), upward);
+        // A hair below, or the surface that rests on it flickers.
+        ground.position.fromArray(point).addScaledVector(upward, -0.002 * this.size);
+        return ground;
+    }
+
+    private grid(cell: number): THREE.Object3D {
+        const count = 24;
+        const places: number[] = [];
+        for (let k = -count; k <= count; k++) {
+            places.push(k * cell, -count * cell, 0, k * cell, count * cell, 0, -count * cell, k * cell, 0, count * cell, k * cell, 0);
+        }
+        const shape = new THREE.BufferGeometry().setAttribute("position", new THREE.Float32BufferAttribute(places, 3));
+        return new THREE.LineSegments(shape, this.lines);
+    }
+
+    private plane(cell: number): THREE.Object3D {
         const side = Math.ceil((WIDE * this.size) / cell) * cell;
         const shape = new THREE.PlaneGeometry(2 * side, 2 * side);
         const uv = shape.attributes.uv!;
         for (let k = 0; k < uv.count; k++) uv.setXY(k, (uv.getX(k) - 0.5) * ((2 * side) / cell), (uv.getY(k) - 0.5) * ((2 * side) / cell));
         const mesh = new THREE.Mesh(shape, this.ground);
-        mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), new THREE.Vector3().fromArray(normal).normalize());
-        mesh.position.fromArray(point);
-        // A hair below, or the surface that rests on it flickers.
-        mesh.position.addScaledVector(new THREE.Vector3().fromArray(normal).normalize(), -0.002 * this.size);
         mesh.receiveShadow = true;
         return mesh;
     }
@@ -116,6 +133,7 @@ export class Surroundings {
     dispose(): void {
         this.texture.dispose();
         this.ground.dispose();
+        this.lines.dispose();
         this.light.dispose();
     }
 }

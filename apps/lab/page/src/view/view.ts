@@ -60,7 +60,8 @@ export class View {
     private framing = false;
     private low = 0;
     private high = 1;
-    private readonly software = drawsInSoftware();
+    /** Whether the processor does the work of a graphics card: then pictures are simpler, and fewer. */
+    readonly software = drawsInSoftware();
     private quality = 0;
     private waited = 0;
     private slow = 0;
@@ -124,7 +125,7 @@ export class View {
 
     private make(geometry: Geometry): Pane {
         const pane: Pane = {
-            scene: new THREE.Scene(), surroundings: new Surroundings(this.software ? 1 : 8), body: new BodyView(geometry), overlay: new Overlay(geometry),
+            scene: new THREE.Scene(), surroundings: new Surroundings(this.software), body: new BodyView(geometry, this.software), overlay: new Overlay(geometry),
             geometry, frame: null, center: new THREE.Vector3(),
         };
         pane.scene.add(pane.surroundings.group, pane.body.group, pane.overlay.group);
@@ -309,7 +310,6 @@ export class View {
     }
 }
 
-/** Whether the processor does the work of the graphics card. */
 function drawsInSoftware(): boolean {
     const gl = document.createElement("canvas").getContext("webgl2");
     const info = gl?.getExtension("WEBGL_debug_renderer_info");

@@ -51,8 +51,7 @@ test("a video is a WebM", async () => {
 test("an image sequence is a ZIP of PNGs", async () => {
     await lab.click("images");
     await lab.until(() => document.querySelector("[data-test=images]").classList.contains("recording"), "recording");
-    await lab.letPass(0.5);
-    await lab.page.waitForTimeout(1500);
+    await lab.until(() => window.lilyan.recorder.images.length > 2, "three pictures");
     const { name, data } = await download(() => lab.click("images"));
     assert.match(name, /\.zip$/);
     assert.equal(data.readUInt32LE(0), 0x04034b50);
