@@ -9,7 +9,7 @@ export function short(value: number, digits = 3): string {
         const [mantissa, exponent] = value.toExponential(digits - 1).split("e") as [string, string];
         return `${trim(mantissa)}e${Number(exponent)}`;
     }
-    return trim(value.toPrecision(Math.max(digits, Math.floor(Math.log10(size)) + 1)));
+    return String(Number(value.toPrecision(Math.max(digits, Math.floor(Math.log10(size)) + 1))));
 }
 
 function trim(text: string): string {

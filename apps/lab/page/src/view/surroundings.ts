@@ -1,6 +1,7 @@
 // Light, ground and obstacles of one pane.
 
 import * as THREE from "three";
+import { niceStep } from "../numbers.ts";
 import type { Geometry, Obstacle, Vec3 } from "../protocol.ts";
 
 export interface Colors {
@@ -93,8 +94,7 @@ export class Surroundings {
     }
 
     private floor(point: Vec3, normal: Vec3): THREE.Object3D {
-        const cell = 10 ** Math.ceil(Math.log10(this.size / 2));
-        const ground = this.cheap ? this.grid(cell) : this.plane(cell);
+        const ground = this.cheap ? this.grid(niceStep(this.size, 2)) : this.plane(10 ** Math.ceil(Math.log10(this.size / 2)));
         const upward = new THREE.Vector3().fromArray(normal).normalize();
         ground.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), upward);
         // A hair below, or the surface that rests on it flickers.
@@ -103,10 +103,13 @@ export class Surroundings {
     }
 
     private grid(cell: number): THREE.Object3D {
-        const count = 24;
+        const count = 14;
         const places: number[] = [];
+        // In pieces: some software draws nothing of a line that begins behind the camera.
         for (let k = -count; k <= count; k++) {
-            places.push(k * cell, -count * cell, 0, k * cell, count * cell, 0, -count * cell, k * cell, 0, count * cell, k * cell, 0);
+            for (let j = -count; j < count; j++) {
+                places.push(k * cell, j * cell, 0, k * cell, (j + 1) * cell, 0, j * cell, k * cell, 0, (j + 1) * cell, k * cell, 0);
+            }
         }
         const shape = new THREE.BufferGeometry().setAttribute("position", new THREE.Float32BufferAttribute(places, 3));
         return new THREE.LineSegments(shape, this.lines);

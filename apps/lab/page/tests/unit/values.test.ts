@@ -10,6 +10,7 @@ test("numbers as people read them", () => {
     expect(withUnit(0.0021, "s")).toBe("2.1 ms");
     expect(withUnit(999.9, "Pa")).toBe("1 kPa");
     expect(share(0.123)).toBe("12 %");
+    expect(share(-0.9996)).toBe("-100 %");
     expect(share(3e-16)).toBe("3e-16");
 });
 
