@@ -78,6 +78,7 @@ test("a slider that is dragged sends on the way, and lands where it is let go", 
     await mouse.up();
     await lab.until((wanted) => Math.abs(Math.log10(window.lilyan.lab.panes[0].scene.body[0].material.E / wanted)) < 0.3, "the value under the hand", 10 ** (2 + 0.42 * 10));
     assert.ok((await lab.read(() => window.lilyan.lab.version)) - version >= 2, "it changed on the way");
+    await lab.page.waitForTimeout(500);
 });
 
 test("floor with stiffness; speed", async () => {
