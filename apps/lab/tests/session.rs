@@ -240,7 +240,7 @@ fn a_page_that_does_not_read_holds_nobody_up() {
     page.answer(r#"{"do":"speed","value":null}"#, "status");
     let pace = |page: &mut Page| {
         let (a, began) = (page.frame().says["panes"][0]["step"].as_u64().unwrap(), Instant::now());
-        page.until("two seconds", |p| (began.elapsed() > Duration::from_secs(2)).then(|| p.frames.len()));
+        page.until("two seconds", |p| (began.elapsed() > Duration::from_secs(2)).then_some(p.frames.len()));
         (page.frame().says["panes"][0]["step"].as_u64().unwrap() - a) as f64 / began.elapsed().as_secs_f64()
     };
     let alone = pace(&mut page);

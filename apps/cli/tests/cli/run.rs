@@ -105,3 +105,12 @@ fn files_of_others_in_the_folder_stay() {
         assert!(!dir.join(name).exists(), "{name}");
     }
 }
+
+/// A folder with the name of a built-in scene, as `-o NAME` leaves it, does not hide the scene.
+#[test]
+fn a_folder_does_not_hide_a_built_in_scene() {
+    let dir = folder("hidden", BAR);
+    for _ in 0..2 {
+        expect(&dir, &["run", "swinging-cube", "-o", "swinging-cube", "--steps", "2"], 0);
+    }
+}

@@ -109,6 +109,34 @@ pub static GALLERY: &[Comparison] = &[
             ),
         ],
     },
+    Comparison {
+        name: "meshes",
+        title: "The physics does not change with your mesh",
+        summary: "a beam of 648 tets, of 24, and of 24 that know the frequencies of the fine one",
+        look: "The coarse beam is far too stiff: it hardly bends, and swings too fast. With the frequencies of the fine \
+               mesh (fit) its 24 tets fall as far and swing as slowly as the 648.",
+        panes: &[
+            (
+                "cantilever",
+                &["integrator={name=\"implicit-midpoint\"}", "body.mesh.box.cells=[12,3,3]"],
+                "648 tets",
+            ),
+            (
+                "cantilever",
+                &["integrator={name=\"implicit-midpoint\"}", "body.mesh.box.cells=[4,1,1]"],
+                "24 tets",
+            ),
+            (
+                "cantilever",
+                &[
+                    "integrator={name=\"implicit-midpoint\"}",
+                    "body.mesh.box.cells=[4,1,1]",
+                    "body.fit={ fine = { box = { size = [4, 1, 1], cells = [12, 3, 3] } }, modes = 10 }",
+                ],
+                "24 tets, fitted",
+            ),
+        ],
+    },
 ];
 
 /// The comparison of that name.

@@ -1,5 +1,20 @@
 // The page: reads the data block, sets up plots and replay, and keeps them at the same time.
 
+/** Circles on a sphere [x, y, z, r], as pairs of ends. */
+function makeGlobe([x, y, z, r]) {
+  const lines = [], pieces = 48, turn = k => (2 * Math.PI * k) / pieces;
+  const circle = at => { for (let k = 0; k < pieces; k++) lines.push(at(turn(k)), at(turn(k + 1))); };
+  for (const h of [-0.8, -0.4, 0, 0.4, 0.8]) {
+    const s = r * Math.sqrt(1 - h * h);
+    circle(a => [x + s * Math.cos(a), y + r * h, z + s * Math.sin(a)]);
+  }
+  for (let m = 0; m < 6; m++) {
+    const [c, s] = [Math.cos((Math.PI * m) / 6), Math.sin((Math.PI * m) / 6)];
+    circle(a => [x + r * Math.cos(a) * c, y + r * Math.sin(a), z + r * Math.cos(a) * s]);
+  }
+  return lines;
+}
+
 /** Replay controls around a painter: time, camera, colours. */
 class Replay {
   constructor(root, data, onTime) {
@@ -11,7 +26,7 @@ class Replay {
     this.buffer = new Float64Array(3 * this.motion.count);
     this.camera = new Camera(data.up);
     this.measure();
-    this.look = { wire: false, pins: true, ground: !!data.ground, follow: this.travel > 2.5 * this.radius };
+    this.look = { wire: false, pins: true, ground: !!data.ground || data.spheres.length > 0, follow: this.travel > 2.5 * this.radius };
     this.field = data.fields.length ? 0 : -1;
     this.labels = data.labels.map(l => ({ ...l, tag: html("span", "", root.querySelector(".labels"), l.text) }));
     this.buildControls();
@@ -74,7 +89,7 @@ class Replay {
     };
     toggle("Wireframe", "wire");
     if (this.motion.pinned.length) toggle("Pins", "pins");
-    if (this.data.ground) toggle("Ground", "ground");
+    if (this.look.ground) toggle(this.data.spheres.length ? "Obstacles" : "Ground", "ground");
     if (this.travel > 0.5 * this.radius) toggle("Follow", "follow");
     html("button", "", bar, "Fit").onclick = () => { this.frameAll(); this.paint(); };
   }
@@ -89,8 +104,8 @@ class Replay {
   }
 
   makeGround() {
-    const g = this.data.ground;
-    if (!g) return null;
+    const g = this.data.ground, globes = this.data.spheres.flatMap(makeGlobe);
+    if (!g) return globes.length ? globes : null;
     const n = unit(g.normal), u = unit(cross(Math.abs(n[0]) < 0.8 ? [1, 0, 0] : [0, 1, 0], n)), v = cross(n, u);
     const middle = this.box.middle, foot = sub(middle, scaled(n, dot(sub(middle, g.point), n)));
     const raw = this.box.radius / 4, power = 10 ** Math.floor(Math.log10(raw)), step = power * [1, 2, 5, 10].find(k => k * power >= raw);
@@ -98,7 +113,7 @@ class Replay {
     for (let s = -half; s <= half + 1e-9 * step; s += step) for (const [a, b] of [[u, v], [v, u]]) {
       lines.push(plus(plus(foot, scaled(a, s)), scaled(b, -half)), plus(plus(foot, scaled(a, s)), scaled(b, half)));
     }
-    return lines;
+    return lines.concat(globes);
   }
 
   restart() { this.clock = performance.now(); this.from = this.motion.times[this.at]; }

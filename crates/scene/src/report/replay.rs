@@ -45,6 +45,8 @@ pub struct Replay {
     fields: Vec<Field>,
     pinned: Vec<u32>,
     ground: Option<([f64; 3], [f64; 3])>,
+    /// Centres and radii.
+    spheres: Vec<([f64; 3], f64)>,
     up: [f64; 3],
     /// Texts, each with some shown vertices that it stands above.
     labels: Vec<(String, Vec<u32>)>,
@@ -69,6 +71,7 @@ impl Replay {
             fields: Vec::new(),
             pinned: Vec::new(),
             ground: None,
+            spheres: Vec::new(),
             up: [0.0, 1.0, 0.0],
             labels: Vec::new(),
             stills: true,
@@ -98,6 +101,12 @@ impl Replay {
     /// Shows a ground plane through `point` with this normal.
     pub fn with_ground(mut self, point: [f64; 3], normal: [f64; 3]) -> Self {
         self.ground = Some((point, normal));
+        self
+    }
+
+    /// Shows a sphere, by circles on it.
+    pub fn with_sphere(mut self, center: [f64; 3], radius: f64) -> Self {
+        self.spheres.push((center, radius));
         self
     }
 
@@ -288,6 +297,13 @@ impl Replay {
             }
             None => out.push_str("null"),
         }
+        out.push_str(",\"spheres\":[");
+        for (k, (center, radius)) in self.spheres.iter().enumerate() {
+            out.push_str(if k > 0 { "," } else { "" });
+            let [x, y, z] = [0, 1, 2].map(|k| center[k] - centre[k]);
+            json_numbers(&[x, y, z, *radius], &mut out);
+        }
+        out.push(']');
         let _ = write!(out, ",\"pinned\":{:?},\"labels\":[", self.pinned);
         for (k, (text, vertices)) in self.labels.iter().enumerate() {
             let comma = if k > 0 { "," } else { "" };

@@ -284,11 +284,15 @@ fn replay(scene: &Scene, built: &Built) -> Replay {
     let mut replay = Replay::new(&built.simulation.state.q, &triangles, &lines)
         .with_field("von Mises stress", "Pa")
         .with_pinned(&pinned);
+    let mut grounded = false;
     for contact in &scene.contacts {
-        if let ContactKind::Plane { point, normal } = contact.kind {
-            replay = replay.with_ground(point, normal).with_up(normal);
-            break;
-        }
+        replay = match contact.kind {
+            ContactKind::Plane { point, normal } if !std::mem::replace(&mut grounded, true) => {
+                replay.with_ground(point, normal).with_up(normal)
+            }
+            ContactKind::Sphere { center, radius, .. } => replay.with_sphere(center, radius),
+            _ => replay,
+        };
     }
     replay
 }

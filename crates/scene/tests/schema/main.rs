@@ -387,3 +387,22 @@ fn overrides_reach_every_value() {
     let deep = format!("a={}1{}", "[".repeat(100_000), "]".repeat(100_000));
     assert!(apply_override(&mut node, &deep).is_err());
 }
+
+#[test]
+fn values_are_set_and_taken_out_by_path() {
+    use lilyan_scene::document::set_value;
+    use serde_json::json;
+    let text = "[time]\nend = 1\nstep = 0.1\n[[pin]]\nbody = \"a\"\n[[pin]]\nbody = \"b\"\n";
+    let mut node = Node::parse(text, "scene.toml").unwrap();
+    let value = |v| Some(Node::from_json(&v, "here").unwrap());
+    set_value(&mut node, "time.step", value(json!(0.2))).unwrap();
+    set_value(&mut node, "pin.2", value(json!({ "body": "c" }))).unwrap();
+    set_value(&mut node, "pin.0", None).unwrap();
+    set_value(&mut node, "environment.gravity", None).unwrap();
+    set_value(&mut node, "pin.1.body", value(json!("d"))).unwrap();
+    let wanted = json!({ "time": { "end": 1, "step": 0.2 }, "pin": [{ "body": "b" }, { "body": "d" }] });
+    assert_eq!(node.to_json(), wanted);
+    assert_eq!(Node::from_json(&wanted, "here").unwrap(), node);
+    assert!(set_value(&mut node, "pin.7", None).is_err(), "there is no such member");
+    assert!(Node::from_json(&json!({ "a": null }), "here").is_err());
+}
