@@ -21,12 +21,15 @@ use tokio::sync::{mpsc, watch};
 const FRAME: Duration = Duration::from_micros(16_500);
 /// A session that nobody looks at waits so long for a page to come back.
 const ALONE: Duration = Duration::from_secs(120);
+/// Values of one setting that follow each other faster come from a slider that is dragged: they are one change.
+const DRAG: Duration = Duration::from_secs(1);
 /// Changes that can be taken back.
 const UNDO: usize = 100;
 
 /// What undo takes back: what it was, and the scenes before.
 struct Before {
     what: String,
+    when: Instant,
     documents: Vec<Node>,
 }
 
@@ -462,13 +465,21 @@ impl Actor {
             }
             documents.push((i, document));
         }
-        let what: Vec<&str> = changes.iter().map(|c| c.path.as_str()).collect();
-        self.change(&what.join(", "), documents)
+        let what = changes.iter().map(|c| c.path.as_str()).collect::<Vec<_>>().join(", ");
+        let dragged = self.before.last().is_some_and(|b| b.what == what && b.when.elapsed() < DRAG);
+        self.change(&what, documents)?;
+        if dragged {
+            self.before.pop();
+            if let Some(before) = self.before.last_mut() {
+                before.when = Instant::now();
+            }
+        }
+        Ok(())
     }
 
     /// Goes on with other scenes from where the panes are; all of them or none.
     fn change(&mut self, what: &str, documents: Vec<(usize, Node)>) -> Done {
-        let before = Before { what: what.to_owned(), documents: self.documents() };
+        let before = Before { what: what.to_owned(), when: Instant::now(), documents: self.documents() };
         self.adopt(documents)?;
         self.before.push(before);
         if self.before.len() > UNDO {

@@ -7,7 +7,7 @@ use super::touch::Grab;
 use lilyan_dynamics::{Checkpoint, StepRecord};
 use lilyan_scene::build::{Built, build};
 use lilyan_scene::diagnose;
-use lilyan_scene::document::Node;
+use lilyan_scene::document::{Node, set_value};
 use lilyan_scene::run::{self, Drawn};
 use lilyan_scene::schema::{ContactKind, Scene};
 use serde_json::{Value, json};
@@ -107,7 +107,10 @@ impl View {
 impl Pane {
     /// Builds a scene; `others` elements are simulated elsewhere in the session.
     pub fn new(document: Node, origin: &str, others: usize) -> Result<Self, String> {
-        let scene = Scene::from_document(document.clone(), origin).map_err(|e| e.to_string())?;
+        // Nothing is written here, so nothing is followed: a probe must not stand in the way of another mesh.
+        let mut built_from = document.clone();
+        set_value(&mut built_from, "probe", None).map_err(|e| e.to_string())?;
+        let scene = Scene::from_document(built_from, origin).map_err(|e| e.to_string())?;
         let built = build(&scene).map_err(|e| e.to_string())?;
         let mut pane = Self {
             view: View::of(&built),

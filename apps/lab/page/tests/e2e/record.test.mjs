@@ -83,7 +83,7 @@ test("a dropped scene opens at the state it was saved in", async () => {
 
 test("a dropped mesh becomes the body", async () => {
     const mesh = "MeshVersionFormatted 2\nDimension 3\nVertices\n5\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n1 1 1 0\nTetrahedra\n2\n1 2 3 4 0\n2 3 4 5 0\nEnd\n";
-    await lab.scene("spot-landing");
+    await lab.scene("tumbling-rod");
     await lab.change(() => drop([{ name: "two.mesh", text: mesh }]), "the dropped mesh");
     assert.equal(await lab.read(() => window.lilyan.lab.panes[0].elements), 2);
     await lab.page.waitForTimeout(400);

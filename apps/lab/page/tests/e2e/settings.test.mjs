@@ -65,6 +65,7 @@ test("undo says what it takes back, and takes it back; the motion goes on", asyn
 });
 
 test("a slider that is dragged sends on the way, and lands where it is let go", async () => {
+    const stiffness = await lab.setting("body.0.material.E");
     const box = await lab.control("young").boundingBox();
     const y = box.y + box.height / 2;
     const { mouse } = lab.page;
@@ -79,6 +80,8 @@ test("a slider that is dragged sends on the way, and lands where it is let go", 
     await lab.until((wanted) => Math.abs(Math.log10(window.lilyan.lab.panes[0].scene.body[0].material.E / wanted)) < 0.3, "the value under the hand", 10 ** (2 + 0.42 * 10));
     assert.ok((await lab.read(() => window.lilyan.lab.version)) - version >= 2, "it changed on the way");
     await lab.page.waitForTimeout(500);
+    await goesOn(() => lab.click("undo"), "undo");
+    assert.equal(await lab.setting("body.0.material.E"), stiffness, "one undo takes the whole way back");
 });
 
 test("floor with stiffness; speed", async () => {
