@@ -139,6 +139,7 @@ fn an_explosion_is_explained_and_mended() {
     let lab = Lab::open("wobbling-jelly");
     let mut page = lab.page();
     page.event("panes");
+    page.answer(&set("time.step", json!(0.01)), "panes");
     let panes = page.answer(&set("integrator", json!({ "name": "verlet" })), "panes");
     assert!(panes["panes"][0]["stability"]["share"].as_f64() > Some(1.0), "the limit is told before");
     let known = page.texts.len();
