@@ -148,10 +148,12 @@ fn nonsense_disturbs_nobody_else() {
     use std::io::{Read, Write};
     let lab = Lab::open(SCENE);
     let mut other = lab.page();
-    other.event("panes");
+    let session = other.event("hello")["session"].as_str().unwrap().to_owned();
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    for _ in 0..200 {
-        let mut page = lab.page();
+    // A malformed frame ends its connection: as many connections as frames.
+    let count = if std::env::var_os("LILYAN_LONG").is_some() { 100_000 } else { 2000 };
+    for _ in 0..count {
+        let mut page = lab.page_of(&session);
         let stream = page.socket.get_mut();
         let mut bytes = Vec::new();
         for _ in 0..64 {

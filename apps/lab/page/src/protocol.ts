@@ -23,7 +23,7 @@ export type Request =
     | { do: "open"; text: string; name: string }
     | { do: "gallery"; name: string }
     | { do: "mesh"; name: string }
-    | { do: "play" | "pause" | "step" | "reset" | "undo" | "back" | "release" | "split" }
+    | { do: "play" | "pause" | "step" | "reset" | "undo" | "release" | "split" }
     | { do: "speed"; value: number | null }
     | { do: "budget"; ms: number }
     | { do: "set"; pane: number | null; changes: Change[] }

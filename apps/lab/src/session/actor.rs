@@ -4,12 +4,13 @@
 
 use super::clock::Clock;
 use super::frame::{self, Show};
+use super::hello::hello;
 use super::message::{self, Change, Request};
 use super::pane::{Pane, labels};
-use super::{ELEMENTS, Event, Incoming, PANES, UPLOAD_BYTES, gallery};
+use super::{Event, Incoming, PANES, check_name, gallery};
 use axum::body::Bytes;
 use lilyan_scene::document::{Node, set_value};
-use lilyan_scene::schema::{Scene, Snapshot};
+use lilyan_scene::schema::Scene;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,6 +37,8 @@ struct Before {
 /// A session.
 pub struct Actor {
     name: String,
+    /// The scene that it begins with.
+    first: String,
     folder: PathBuf,
     publish: watch::Sender<Bytes>,
     listeners: Vec<mpsc::Sender<Event>>,
@@ -56,10 +59,12 @@ pub struct Actor {
 type Done = Result<(), String>;
 
 impl Actor {
-    /// A session that begins with a scene by name or path; what cannot be opened is told to the first page.
+    /// A session that begins with a scene by name or path, or, should that have gone since the lab was opened, with the
+    /// default scene.
     pub fn new(name: &str, scene: &str, folder: PathBuf, publish: watch::Sender<Bytes>) -> Self {
         let mut actor = Self {
             name: name.to_owned(),
+            first: scene.to_owned(),
             folder,
             publish,
             listeners: Vec::new(),
@@ -74,8 +79,8 @@ impl Actor {
             shown: Instant::now(),
             stale: true,
         };
-        let first = lilyan_scene::library::SCENES.first().map_or("", |s| s.name);
-        for wanted in [scene, first] {
+        let default = lilyan_scene::library::SCENES.first().map_or("", |s| s.name);
+        for wanted in [scene, default] {
             if actor.panes.is_empty() {
                 let _ = actor.open(wanted);
             }
@@ -160,24 +165,7 @@ impl Actor {
     fn fail(&mut self, i: usize, why: &str) {
         self.running = false;
         let Some(pane) = self.panes.get(i) else { return };
-        let half = 0.5 * pane.scene.time.step;
-        let play = json!({ "do": "play" });
-        let set = |changes: Value| json!({ "do": "set", "pane": i, "changes": changes });
-        let mut remedies = vec![json!({
-            "label": format!("Halve the step, to {half:e} s"),
-            "messages": [set(json!([{ "path": "time.step", "value": half }])), play],
-        })];
-        if pane.scene.integrator.name != "energy-momentum" {
-            remedies.push(json!({
-                "label": "Use energy-momentum, which is implicit",
-                "messages": [set(json!([{ "path": "integrator", "value": { "name": "energy-momentum" } }])), play],
-            }));
-        }
-        if let Some(before) = self.before.last() {
-            let messages = [json!({ "do": "back" }), play.clone()];
-            remedies.push(json!({ "label": format!("Take back: {}", before.what), "messages": messages }));
-        }
-        remedies.push(json!({ "label": "Begin again", "messages": [{ "do": "reset" }, play] }));
+        let remedies = pane.remedies(i, self.before.last().map(|before| before.what.as_str()));
         self.tell(json!({ "event": "failure", "pane": i, "text": why, "remedies": remedies }).to_string());
         self.tell_status();
     }
@@ -246,6 +234,8 @@ impl Actor {
     fn hear(&mut self, message: Incoming) -> bool {
         match message {
             Incoming::End => return false,
+            // A page that has gone already needs no welcome.
+            Incoming::Join(listener) if listener.is_closed() => {}
             Incoming::Join(listener) => {
                 let geometry = frame::geometry(&self.panes, self.version);
                 for text in [hello(&self.name), self.status(), self.described()] {
@@ -267,7 +257,7 @@ impl Actor {
 
     fn obey(&mut self, request: Request, own: &mpsc::Sender<Event>) -> Done {
         match request {
-            Request::Open { scene: Some(scene), text: None, name: None } => self.open(&scene)?,
+            Request::Open { scene: Some(scene), text: None, name: None } => self.open_known(&scene)?,
             Request::Open { scene: None, text: Some(text), name } => {
                 self.open_text(&text, name.as_deref())?
             }
@@ -305,7 +295,6 @@ impl Actor {
             }
             Request::Set { pane, changes } => self.set(pane, &changes)?,
             Request::Undo {} => self.undo()?,
-            Request::Back {} => self.undo()?,
             Request::Grab { pane, vertex, to } => {
                 self.pane(pane)?.grab(vertex, to)?;
                 self.stale = true;
@@ -352,8 +341,11 @@ impl Actor {
                 self.tell_status();
             }
             Request::Save { pane, state } => {
-                let file = self.save(pane, state)?;
-                let _ = own.try_send(Event::Text(file));
+                let pane = self.pane(pane)?;
+                let (name, text) = (pane.file_name(), pane.to_toml(state)?);
+                let text = self.without_folder(&text);
+                let file = json!({ "event": "file", "name": name, "text": text });
+                let _ = own.try_send(Event::Text(file.to_string()));
             }
         }
         Ok(())
@@ -388,6 +380,16 @@ impl Actor {
         Ok(())
     }
 
+    /// A page may name built-in scenes and the one that the lab was opened with; files it has to send.
+    fn open_known(&mut self, name: &str) -> Done {
+        if name != self.first && lilyan_scene::library::find(name).is_none() {
+            return Err(format!(
+                "there is no built-in scene \"{name}\"; drop a scene file on the page to open it"
+            ));
+        }
+        self.open(name)
+    }
+
     fn open_text(&mut self, text: &str, name: Option<&str>) -> Done {
         // Meshes that the scene names are looked for among those that were sent.
         let plain = name.unwrap_or("scene.toml").rsplit(['/', '\\']).next().unwrap_or("scene.toml");
@@ -420,12 +422,7 @@ impl Actor {
     }
 
     fn mesh(&mut self, name: &str) -> Done {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        if name.starts_with('.') || !name.chars().all(plain) {
-            return Err(
-                "send the file first; its name may have letters, digits, \".\", \"-\" and \"_\"".into()
-            );
-        }
+        check_name(name)?;
         let path = self.folder.join(name);
         if !path.is_file() {
             return Err(format!("no file \"{name}\" was sent"));
@@ -543,103 +540,8 @@ impl Actor {
         self.tell_panes();
         Ok(())
     }
-
-    fn save(&mut self, i: usize, with_state: bool) -> Result<String, String> {
-        let folder = format!("{}/", self.folder.display());
-        let pane = self.pane(i)?;
-        let mut document = pane.document.clone();
-        let mut set = |path: &str, value: Option<&str>| {
-            let node = value.map(apply_text).transpose()?;
-            set_value(&mut document, path, node).map_err(|e| e.to_string())
-        };
-        if with_state {
-            let state = &pane.built.simulation.state;
-            for (b, body) in pane.built.bodies.iter().enumerate() {
-                let range = 3 * body.first_node..3 * (body.first_node + body.mesh.vertices.len());
-                let part = |x: &[f64]| x.get(range.clone()).unwrap_or_default().to_vec();
-                let snapshot = Snapshot { positions: part(&state.q), velocities: part(&state.v) };
-                set(&format!("body.{b}.initial"), None)?;
-                set(&format!("body.{b}.initial.state"), Some(&snapshot.encode()))?;
-            }
-            // Pins hold things where they start, and that is here.
-            for (k, pin) in pane.scene.pins.iter().enumerate() {
-                let still = pin.motion.as_ref().is_some_and(|m| m.iter().all(|q| q.constant().is_some()));
-                if still {
-                    set(&format!("pin.{k}.motion"), None)?;
-                }
-            }
-        }
-        let text = document.to_toml().replace(&folder, "");
-        let most = lilyan_scene::document::MAX_BYTES;
-        if text.len() > most {
-            return Err(format!(
-                "with its state the scene has {} bytes, more than a scene may have ({most}); save it without",
-                text.len()
-            ));
-        }
-        let name: String = pane
-            .scene
-            .title
-            .to_lowercase()
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|w| !w.is_empty())
-            .collect::<Vec<_>>()
-            .join("-");
-        Ok(json!({ "event": "file", "name": format!("{name}.toml"), "text": text }).to_string())
-    }
-}
-
-fn apply_text(text: &str) -> Result<Node, String> {
-    Node::from_json(&Value::from(text), "the lab").map_err(|e| e.to_string())
 }
 
 fn elements(panes: &[Pane]) -> usize {
     panes.iter().map(Pane::elements).sum()
-}
-
-/// What a page has to know of the program.
-fn hello(session: &str) -> String {
-    use lilyan_dynamics::integrators::CATALOGUE;
-    use lilyan_dynamics::options::{Kind, OptionSpec};
-    let option = |o: &OptionSpec| {
-        let (kind, default, choices) = match o.kind {
-            Kind::Number { default, .. } => ("number", json!(default), json!([])),
-            Kind::NumberOr { default, word, .. } => ("number", json!(default), json!([word])),
-            Kind::Flag { default } => ("flag", json!(default), json!([])),
-            Kind::Word { choices } => ("word", json!(choices.first()), json!(choices)),
-        };
-        let range = match o.kind {
-            Kind::Number { min, max, .. } | Kind::NumberOr { min, max, .. } => json!([min, max]),
-            _ => Value::Null,
-        };
-        json!({ "name": o.name, "summary": o.doc, "kind": kind, "default": default, "choices": choices, "range": range })
-    };
-    let integrators: Vec<Value> = CATALOGUE
-        .iter()
-        .map(|e| {
-            let explicit = e.create(&[]).is_ok_and(|i| i.claims().explicit);
-            let options: Vec<Value> = e.options.iter().map(option).collect();
-            json!({ "name": e.name, "summary": e.summary, "explicit": explicit, "options": options })
-        })
-        .collect();
-    let materials: Vec<Value> = lilyan_solid::materials::CATALOGUE
-        .iter()
-        .map(|m| json!({ "name": m.card().name, "summary": m.card().summary }))
-        .collect();
-    let scenes: Vec<Value> = lilyan_scene::library::SCENES
-        .iter()
-        .map(|s| json!({ "name": s.name, "summary": s.summary }))
-        .collect();
-    let prepared: Vec<Value> = gallery::GALLERY
-        .iter()
-        .map(|c| json!({ "name": c.name, "title": c.title, "summary": c.summary, "look": c.look }))
-        .collect();
-    json!({
-        "event": "hello",
-        "session": session,
-        "version": env!("CARGO_PKG_VERSION"),
-        "catalogue": { "integrators": integrators, "materials": materials, "scenes": scenes, "gallery": prepared },
-        "limits": { "tets": ELEMENTS, "panes": PANES, "upload_bytes": UPLOAD_BYTES },
-    })
-    .to_string()
 }

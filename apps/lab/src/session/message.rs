@@ -35,7 +35,6 @@ pub enum Request {
         changes: Vec<Change>,
     },
     Undo {},
-    Back {},
     Grab {
         pane: usize,
         vertex: u32,

@@ -5,8 +5,11 @@ mod carry;
 mod clock;
 mod frame;
 mod gallery;
+mod hello;
 mod message;
 mod pane;
+mod remedies;
+mod save;
 mod touch;
 
 use crate::access;
@@ -100,6 +103,15 @@ fn make_room(open: &mut HashMap<String, Arc<Handle>>) {
     }
 }
 
+/// Refuses names of files that could lead anywhere else.
+fn check_name(name: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.chars().all(plain) {
+        return Err("the name of a file may have letters, digits, \".\", \"-\" and \"_\"\n".into());
+    }
+    Ok(())
+}
+
 /// All sessions of the program.
 pub struct Sessions {
     open: Mutex<HashMap<String, Arc<Handle>>>,
@@ -191,10 +203,7 @@ impl Sessions {
 
     /// Keeps a file for a session.
     pub fn keep(&self, session: &str, name: &str, bytes: &[u8]) -> Result<(), String> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.chars().all(plain) {
-            return Err("the name of the file may have letters, digits, \".\", \"-\" and \"_\"\n".into());
-        }
+        check_name(name)?;
         let Some(handle) = self.open().get(session).cloned() else {
             return Err("there is no such session; load the page again\n".into());
         };

@@ -136,9 +136,11 @@ impl Pane {
         if claims.explicit {
             let limit = diagnose::explicit_limit(&pane.built);
             pane.limit = limit.map(|limit| limit * diagnose::stability_factor(&pane.scene));
+        } else {
+            // Of explicit methods `describe` tells the limit; finding it again would double the time of a change.
+            let about_steps = diagnose::step_warnings(&pane.scene, &pane.built);
+            pane.warnings.extend(about_steps);
         }
-        let about_steps = diagnose::step_warnings(&pane.scene, &pane.built);
-        pane.warnings.extend(about_steps);
         Ok(pane)
     }
 
