@@ -10,7 +10,8 @@ use axum::body::Bytes;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{DefaultBodyLimit, Query, Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::middleware::{self, Next};
@@ -31,10 +32,12 @@ const CONNECTIONS: usize = 256;
 const HEADER_BYTES: usize = 16 << 10;
 /// Bytes of a message from a page.
 const MESSAGE_BYTES: usize = 1 << 20;
+/// Bytes that wait to be written to a page: one message, of the largest scene at most.
+const WRITE_BYTES: usize = 64 << 20;
 
-/// Nothing from elsewhere, nothing inside other pages. Pictures and videos that the page itself makes are blobs.
-const POLICY: &str = "default-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; object-src 'none'; \
-    base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// Nothing from elsewhere, nothing inside other pages.
+const POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
 
 /// Where to listen.
 #[derive(Clone, Copy, Debug)]
@@ -137,6 +140,7 @@ async fn accept(listener: TcpListener, router: Router) {
 fn router(shared: Shared) -> Router {
     Router::new()
         .route("/socket", get(open_socket))
+        .route("/result", get(result))
         .route("/upload", post(upload).layer(DefaultBodyLimit::max(UPLOAD_BYTES)))
         .fallback(page)
         .layer(middleware::from_fn_with_state(shared.clone(), guard))
@@ -160,7 +164,8 @@ async fn guard(State(shared): State<Shared>, request: Request, next: Next) -> Re
         (REFERRER_POLICY, "no-referrer"),
         (CACHE_CONTROL, "no-store"),
     ] {
-        headers.insert(name, HeaderValue::from_static(value));
+        // A report has a policy of its own.
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
     headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
@@ -209,7 +214,36 @@ async fn open_socket(
     upgrade
         .max_message_size(MESSAGE_BYTES)
         .max_frame_size(MESSAGE_BYTES)
+        .max_write_buffer_size(WRITE_BYTES)
         .on_upgrade(move |socket| socket::talk(socket, session))
+}
+
+/// A file that a job left. A report is shown in a frame of our own page, without our origin; the rest is saved.
+async fn result(State(shared): State<Shared>, Query(parameters): Parameters, headers: HeaderMap) -> Response {
+    if let Some(refused) = stranger(&shared, &parameters) {
+        return refused;
+    }
+    // Browsers say who sends them here: not even a page that knows the token may show it.
+    if headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none") {
+        return (StatusCode::FORBIDDEN, "only the lab's own page may ask this\n").into_response();
+    }
+    let asked = |name: &str| parameters.get(name).map(String::as_str).unwrap_or_default();
+    let found = asked("job").parse().ok();
+    let found = found.and_then(|job| shared.sessions.result(asked("session"), job, asked("file")));
+    let Some((kind, bytes)) = found else {
+        return (StatusCode::NOT_FOUND, "there is no such result any more\n").into_response();
+    };
+    let mut response = ([(CONTENT_TYPE, kind)], bytes).into_response();
+    if kind.starts_with("text/html") {
+        let policy =
+            format!("{}; frame-ancestors 'self'; sandbox allow-scripts", lilyan_scene::report::policy());
+        if let Ok(policy) = HeaderValue::from_str(&policy) {
+            response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+        }
+    } else {
+        response.headers_mut().insert(CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
+    }
+    response
 }
 
 async fn upload(

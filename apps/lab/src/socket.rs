@@ -31,10 +31,7 @@ pub(crate) async fn talk(mut socket: WebSocket, mut client: Client) {
                 Some(Ok(Message::Binary(_))) => close(1003, "messages are text"),
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
                 Some(Ok(Message::Close(_))) | None => return,
-                Some(Err(error)) => {
-                    let too_long = error.to_string().contains("too long") || error.to_string().contains("too big");
-                    if too_long { close(1009, "at most 1 MiB") } else { close(1002, "not a WebSocket message") }
-                }
+                Some(Err(error)) => close_for(&error.to_string()),
             },
             changed = client.frames.changed() => match changed {
                 Ok(()) => Message::Binary(client.frames.borrow_and_update().clone()),
@@ -47,6 +44,16 @@ pub(crate) async fn talk(mut socket: WebSocket, mut client: Client) {
         if last || !matches!(sent, Ok(Ok(()))) {
             return;
         }
+    }
+}
+
+/// The end of a connection on which something came that is no message.
+fn close_for(problem: &str) -> Message {
+    match problem.to_lowercase() {
+        control if control.contains("control frame") => close(1002, "not a WebSocket message"),
+        long if long.contains("too long") || long.contains("too big") => close(1009, "at most 1 MiB"),
+        text if text.contains("utf-8") || text.contains("utf8") => close(1007, "text is UTF-8"),
+        _ => close(1002, "not a WebSocket message"),
     }
 }
 

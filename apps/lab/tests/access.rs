@@ -65,10 +65,25 @@ fn only_exact_hosts_and_origins_and_the_token() {
     }
 }
 
+/// Where others can reach it, the token is needed all the same, and the address it was told to have.
+#[test]
+fn other_addresses_need_the_token_too() {
+    let lab = Lab::open_at(std::net::Ipv4Addr::UNSPECIFIED.into(), SCENE);
+    let (host, port) = (lab.host(), lab.address.port());
+    assert_eq!(lab.get("/", &[("Host", &host)]).0, 200);
+    for wrong in [format!("127.0.0.1:{port}"), format!("localhost:{port}"), "evil.com".into()] {
+        assert_eq!(lab.get("/", &[("Host", &wrong)]).0, 403, "{wrong}");
+    }
+    for path in ["/socket", "/socket?token=0", "/result?token=0&session=x&job=1&file=report.html"] {
+        assert_eq!(lab.get(path, &[("Host", &host)]).0, 403, "{path}");
+    }
+    assert_eq!(lab.ask("POST", "/upload?session=x&name=a.obj", &[("Host", &host)], b"v 0 0 0\n").0, 403);
+}
+
 #[test]
 fn answers_say_what_browsers_may_do_with_them() {
     let lab = Lab::open(SCENE);
-    for path in ["/", "/lab.js", "/nothing", "/socket"] {
+    for path in ["/", "/lab.js", "/nothing", "/socket", "/result", "/upload"] {
         let (_, answer) =
             lab.get(path, &[("Host", &lab.host()), ("Origin", &format!("http://{}", lab.host()))]);
         let head = answer.split("\r\n\r\n").next().unwrap().to_lowercase();
@@ -117,6 +132,46 @@ fn paths_lead_nowhere_else() {
         let path = format!("/upload?token={}&session=none&name={name}", lab.token);
         assert_eq!(lab.ask("POST", &path, &[("Host", &lab.host())], b"v 0 0 0\n").0, 400, "{name}");
     }
+}
+
+/// Scenes from pages may not name files of this computer, not even through links.
+#[test]
+fn scenes_read_nothing_but_what_was_sent() {
+    let lab = Lab::open(SCENE);
+    let mut page = lab.page();
+    page.event("panes");
+    page.answer(r#"{"do":"open","scene":"tumbling-rod"}"#, "panes");
+    let secret = std::env::temp_dir().join(format!("lilyan-secret-{}.obj", std::process::id()));
+    std::fs::write(&secret, "v 0 0 0\n").unwrap();
+    let secret = secret.display().to_string();
+    let climbed = format!("..{}{secret}", "/..".repeat(12));
+    for file in
+        [secret.as_str(), climbed.as_str(), "/etc/passwd", "../../Cargo.toml", "Cargo.toml", "src/lib.rs"]
+    {
+        let mesh = serde_json::json!({ "file": file });
+        for (path, value) in [
+            ("body.0.mesh", mesh.clone()),
+            ("body.0.mesh", file.into()),
+            ("body.0.display", mesh.clone()),
+            ("body.0.fit", serde_json::json!({ "fine": mesh, "modes": 3 })),
+        ] {
+            let ask = serde_json::json!({ "do": "set", "changes": [{ "path": path, "value": value }] });
+            let told = page.answer(&ask.to_string(), "error")["text"].as_str().unwrap().to_owned();
+            assert!(!told.contains("root:") && !told.contains("[package]"), "{file}: {told}");
+            assert!(
+                told.contains("the lab has no file") || told.contains("mesh"),
+                "{file} as {path}: {told}"
+            );
+        }
+        let text = format!(
+            "[time]\nend = 1\nstep = 0.01\n[[body]]\nmesh = {{ file = {file:?} }}\nmaterial = {{ model = \"linear\", E = 1e5, nu = 0.3, rho = 1000 }}\n"
+        );
+        let ask = serde_json::json!({ "do": "open", "text": text, "name": "x.toml" });
+        let told = page.answer(&ask.to_string(), "error")["text"].as_str().unwrap().to_owned();
+        assert!(told.contains("the lab has no file") || told.contains("mesh"), "{file}: {told}");
+    }
+    std::fs::remove_file(secret).unwrap();
+    page.frame();
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn panes_side_by_side_keep_pace() {
     assert_eq!(split["panes"].as_array().unwrap().len(), 3);
     for comparison in lilyan_lab::session::GALLERY {
         let opened = page.answer(&json!({ "do": "gallery", "name": comparison.name }).to_string(), "panes");
-        assert_eq!(opened["panes"].as_array().unwrap().len(), comparison.panes.len(), "{}", comparison.name);
+        assert_eq!(opened["panes"].as_array().unwrap().len(), comparison.count(), "{}", comparison.name);
     }
     assert!(
         page.answer(r#"{"do":"gallery","name":"nothing"}"#, "error")["text"]

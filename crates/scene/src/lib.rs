@@ -2,6 +2,7 @@
 #![allow(non_snake_case)] // F, J, P as in the papers
 
 pub mod build;
+pub mod check;
 pub mod citations;
 pub mod coarsen;
 pub mod compare;

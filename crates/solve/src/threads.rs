@@ -8,6 +8,7 @@
 //! With one thread, or one chunk, nothing here touches the pool or the heap.
 
 use rayon::prelude::*;
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -16,6 +17,23 @@ use std::sync::{Arc, PoisonError, RwLock};
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// The pool for more than one thread, made when first needed and replaced when the count changes.
 static POOL: RwLock<Option<Arc<rayon::ThreadPool>>> = RwLock::new(None);
+
+thread_local! {
+    /// Whether this thread works by itself.
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does something on this thread alone, whatever the count: work in the background that leaves the pool to others.
+pub fn alone<R>(work: impl FnOnce() -> R) -> R {
+    struct Back(bool);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            ALONE.set(self.0);
+        }
+    }
+    let _back = Back(ALONE.replace(true));
+    work()
+}
 
 /// Uses `n` threads from now on; 0 means all cores.
 ///
@@ -30,8 +48,12 @@ pub fn set_threads(n: usize) {
     }
 }
 
-/// The number of threads in use.
+/// The number of threads in use here.
 pub fn threads() -> usize {
+    if ALONE.get() { 1 } else { count() }
+}
+
+fn count() -> usize {
     match COUNT.load(Ordering::Acquire) {
         0 => {
             let n = cores();
@@ -57,7 +79,7 @@ fn pool() -> Option<Arc<rayon::ThreadPool>> {
         return Some(pool.clone());
     }
     let mut slot = POOL.write().unwrap_or_else(PoisonError::into_inner);
-    let n = threads();
+    let n = count();
     if slot.is_none() && n > 1 {
         let built =
             rayon::ThreadPoolBuilder::new().num_threads(n).thread_name(|i| format!("lilyan-{i}")).build();

@@ -2,7 +2,7 @@
 
 mod common;
 use common::*;
-use lilyan_solve::threads::{par_chunks_mut, par_map, set_threads, sum_chunks, threads};
+use lilyan_solve::threads::{alone, par_chunks_mut, par_map, set_threads, sum_chunks, threads};
 use lilyan_solve::{BlockMatrix, Cholesky, cg, gmres, largest_eigenvalue, lowest_modes};
 
 /// Everything this crate computes, as bits.
@@ -70,6 +70,10 @@ fn bits_do_not_depend_on_the_number_of_threads() {
         assert_eq!(threads(), count);
         assert!(everything(&k, &m, &held) == expected, "{count} threads");
     }
+    alone(|| assert_eq!(threads(), 1));
+    assert!(alone(|| everything(&k, &m, &held)) == expected, "alone");
+    let ended = std::panic::catch_unwind(|| alone(|| std::panic::resume_unwind(Box::new(()))));
+    assert!(ended.is_err() && threads() == 8, "the others are back, however it ends");
     set_threads(0);
     assert_eq!(threads(), std::thread::available_parallelism().unwrap().get());
 

@@ -5,6 +5,7 @@ import { button, download, h, type IconName, icon, setIcon } from "./dom.ts";
 import type { Lab } from "./lab.ts";
 import { linear, logarithmic, seconds, short } from "./numbers.ts";
 import type { Gravity } from "./panels/world.ts";
+import { numberAt } from "./scene.ts";
 import type { Recorder } from "./record.ts";
 import { type Hand, type Tool } from "./touch.ts";
 
@@ -33,10 +34,12 @@ export function topBar(lab: Lab, actions: Actions, recorder: Recorder | null): C
     const record = recorder ? [
         button("screenshot", "Save a picture (PNG)", "camera", () => void recorder.screenshot()), video, images,
     ] : [];
+    const settings = button("settings", "Settings", "Settings", actions.settings, "only-small");
+    settings.prepend(icon("panels"));
     const element = h("header", { class: "top" },
         h("h1", {}, "lilyan ", h("span", {}, "lab")),
         h("div", { class: "group" },
-            button("settings", "Settings", "panels", actions.settings, "only-small"), play,
+            settings, play,
             button("step", "One step (.)", "step", actions.step), button("reset", "Back to t = 0 (Backspace)", "reset", actions.reset), undo, undoText),
         clock, pace,
         h("div", { class: "group end" }, record,
@@ -109,13 +112,19 @@ export function toolBar(lab: Lab, hand: Hand, gravity: Gravity): Control {
         }
     });
     const cut = button("gravity", "Cut gravity", "Cut gravity", () => gravity.toggle());
+    // Where the settings are out of sight, the one to begin with is not.
+    const stiffness = () => numberAt(lab.shown?.scene ?? {}, "body.0.material.E");
+    const times = (factor: number) => () => lab.set("body.0.material.E", Number((factor * (stiffness() ?? 1)).toPrecision(3)));
+    const softer = button("softer", "A third of the stiffness", "Softer", times(1 / 3), "only-small");
+    const stiffer = button("stiffer", "Three times the stiffness", "Stiffer", times(3), "only-small");
     const update = () => {
         for (const control of [tools, strength, brush]) control.update();
+        softer.hidden = stiffer.hidden = stiffness() === null;
         free.hidden = hand.tool !== "pin";
         cut.textContent = gravity.on ? "Cut gravity" : "Add gravity";
         cut.title = gravity.on ? "Cut gravity (J)" : "Add gravity (J)";
         cut.setAttribute("aria-label", cut.title);
         cut.setAttribute("aria-pressed", String(gravity.on));
     };
-    return { element: h("div", { class: "tools" }, tools.element, strength.element, brush.element, free, cut), update };
+    return { element: h("div", { class: "tools" }, tools.element, strength.element, brush.element, free, softer, stiffer, cut), update };
 }

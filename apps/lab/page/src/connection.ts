@@ -84,6 +84,12 @@ export class Connection {
         return true;
     }
 
+    /** Where a file lies that a job left. */
+    result(job: number, file: string): string {
+        const token = sessionStorage.getItem(TOKEN) ?? "";
+        return `/result?${new URLSearchParams({ token, session: this.session ?? "", job: String(job), file })}`;
+    }
+
     /** Sends a mesh file; the answer says in words why not. */
     async upload(file: File): Promise<void> {
         const token = sessionStorage.getItem(TOKEN) ?? "";

@@ -19,6 +19,7 @@ const KEYS: [string, string][] = [
     ["drag beside it", "turn the camera (Alt: also on the body)"],
     ["Shift+drag", "move the camera"],
     ["wheel, + −", "zoom"],
+    ["two fingers", "zoom and move the camera"],
     ["arrows", "turn the camera"],
     ["?", "these keys"],
 ];

@@ -2,7 +2,7 @@
 
 import { Connection, type Link } from "./connection.ts";
 import type {
-    Catalogue, Change, Failure, Frame, Geometry, Hello, Json, PaneInfo, Request, ServerEvent, Show, Status,
+    Catalogue, Change, Failure, Frame, Geometry, Hello, Job, Json, PaneInfo, Request, ServerEvent, Show, Status,
 } from "./protocol.ts";
 import type { Binary } from "./wire.ts";
 
@@ -15,6 +15,7 @@ export interface Topics {
     error: { text: string; request: string | null };
     notice: string;
     failure: Failure;
+    job: Job;
     file: { name: string; text: string };
     link: { state: Link; attempt: number };
     /** The user did something to the body: what was constant may start anew. */
@@ -28,7 +29,7 @@ export interface Topics {
 type Handler<T> = (value: T) => void;
 
 export class Lab {
-    catalogue: Catalogue = { integrators: [], materials: [], scenes: [], gallery: [] };
+    catalogue: Catalogue = { integrators: [], materials: [], scenes: [], gallery: [], coarsening: [] };
     limits = { tets: Infinity, panes: 4, upload_bytes: Infinity };
     status: Status = {
         event: "status", running: false, speed: 1, budget_ms: 16, can_undo: null,
@@ -144,6 +145,9 @@ export class Lab {
                 break;
             case "failure":
                 this.tell("failure", event);
+                break;
+            case "job":
+                this.tell("job", event);
                 break;
             case "file":
                 this.tell("file", event);

@@ -6,7 +6,9 @@ import { takeFragment } from "./connection.ts";
 import { type Control, letGo } from "./controls.ts";
 import { PANE_COLORS } from "./colors.ts";
 import { h } from "./dom.ts";
+import { Sheet } from "./examine/sheet.ts";
 import { acceptDrops, choose } from "./files.ts";
+import { Hints } from "./hints.ts";
 import { keysDialog, listen } from "./keys.ts";
 import { Lab } from "./lab.ts";
 import { Messages } from "./messages.ts";
@@ -28,11 +30,12 @@ const legend = new Legend();
 const messages = new Messages(lab);
 const gravity = new Gravity(lab);
 const truth = new TruthPanel(lab);
+const sheet = new Sheet(lab);
 
 const canvas = h("canvas", { tabindex: 0, "aria-label": "The simulation: drag the body to pull it, drag beside it to turn the camera", "data-test": "canvas" });
 const labels = h("div", { class: "labels" });
-const hint = h("div", { class: "hint", "data-test": "hint" }, "Pull it with the mouse");
-const stage = h("main", { class: "stage" }, canvas, labels, legend.element, hint, caption(lab), messages.failure, messages.link, messages.element);
+const hints = new Hints(lab);
+const stage = h("main", { class: "stage" }, canvas, labels, legend.element, hints.element, caption(lab), messages.failure, messages.link, messages.element);
 const app = h("div", { class: "app" }, stage);
 document.body.append(app);
 
@@ -40,7 +43,7 @@ let view: View | null = null;
 try {
     view = new View(canvas, look);
 } catch {
-    hint.remove();
+    hints.element.remove();
     stage.append(h("div", { class: "no-webgl", role: "alert", "data-test": "no-webgl" }, h("b", {}, "This browser cannot draw in 3-D."),
         h("p", {}, "WebGL is switched off or missing. Switch hardware acceleration on, or use another browser. The curves and all settings work without it.")));
 }
@@ -76,14 +79,16 @@ const top = topBar(lab, actions, recorder);
 const tools = hand ? toolBar(lab, hand, gravity) : null;
 const panels: Control[] = [
     scenePanel(lab), materialPanel(lab), methodPanel(lab), worldPanel(lab, gravity), lookPanel(lab, look, lookChanged),
-    panesPanel(lab), meshPanel(lab, () => choose(lab)), clockPanel(lab), treePanel(lab),
+    panesPanel(lab), sheet.panel, meshPanel(lab, () => choose(lab)), clockPanel(lab), treePanel(lab),
 ];
 app.prepend(top.element, h("aside", { class: "panel left", "aria-label": "Settings" }, panels.map(({ element }) => element)));
 app.append(truth.element);
 if (tools) stage.append(tools.element);
+stage.append(sheet.element);
+sheet.onOpen = () => app.classList.remove("open");
 if (hand && tools) {
     hand.onTool = tools.update;
-    hand.onPulled = () => hint.remove();
+    hand.onPulled = () => hints.pulled();
 }
 listen(actions, hand, view);
 acceptDrops(lab);
@@ -177,4 +182,4 @@ new ResizeObserver(placeLabels).observe(stage);
 lab.connection.connect();
 
 /** For the tests: what is known, drawn and kept. */
-Object.assign(window, { lilyan: { lab, view, truth, recorder } });
+Object.assign(window, { lilyan: { lab, view, truth, recorder, sheet } });

@@ -78,6 +78,13 @@ export function niceStep(span: number, count: number): number {
     return power * (ratio < 1.5 ? 1 : ratio < 3.5 ? 2 : ratio < 7.5 ? 5 : 10);
 }
 
+/** A value on an axis with marks `step` apart: as many digits as tell two marks from each other. */
+export function tick(value: number, step: number): string {
+    if (Math.abs(value) < 1e-9 * step) return "0";
+    const digits = Math.floor(Math.log10(Math.abs(value))) - Math.floor(Math.log10(step)) + 1;
+    return short(value, clamp(digits, 3, 8));
+}
+
 export function length3(v: ArrayLike<number>): number {
     return Math.hypot(v[0]!, v[1]!, v[2]!);
 }

@@ -1,7 +1,7 @@
 // A small plotter for rolling curves: crisp on every screen, no more points than pixels.
 
 import type { History } from "./history.ts";
-import { niceStep, short } from "./numbers.ts";
+import { niceStep, tick } from "./numbers.ts";
 
 export interface Curve {
     history: History;
@@ -121,14 +121,14 @@ export class Plot {
         for (let v = Math.ceil(low / rise) * rise; v <= high; v += rise) {
             const at = Math.round(y(v)) + 0.5;
             line(pen, LEFT, at, width - 4, at);
-            pen.fillText(short(Math.abs(v) < 1e-9 * rise ? 0 : v), LEFT - 4, Math.min(at + 3, height - BOTTOM));
+            pen.fillText(tick(v, rise), LEFT - 4, Math.min(at + 3, height - BOTTOM));
         }
         pen.textAlign = "center";
         const span = niceStep(axes.to - axes.from, (width - LEFT) / 60);
         for (let t = Math.ceil(axes.from / span) * span; t <= axes.to; t += span) {
             const at = Math.round(x(t)) + 0.5;
             line(pen, at, TOP, at, height - BOTTOM);
-            pen.fillText(`${short(Math.abs(t) < 1e-9 * span ? 0 : t)} s`, Math.min(at, width - 12), height - 3);
+            pen.fillText(`${tick(t, span)} s`, Math.min(at, width - 12), height - 3);
         }
     }
 

@@ -35,6 +35,10 @@ export type Request =
     | { do: "throw"; pane: number; velocity: Vec3 }
     | { do: "close"; pane: number }
     | ({ do: "show" } & Show)
+    | { do: "check"; pane: number }
+    | { do: "compare"; pane: number; integrators: string[]; steps: number[]; end: number; budget: number }
+    | { do: "coarsen"; pane: number; method: string; tets: number; modes: number; body?: string }
+    | { do: "cancel" }
     | { do: "save"; pane: number; state: boolean };
 
 export interface IntegratorOption {
@@ -69,6 +73,7 @@ export interface Catalogue {
     materials: Named[];
     scenes: Named[];
     gallery: GalleryEntry[];
+    coarsening: Named[];
 }
 
 export interface Hello {
@@ -121,6 +126,51 @@ export interface Failure {
     remedies: Remedy[];
 }
 
+export type JobKind = "check" | "compare" | "coarsen";
+
+export interface Job {
+    event: "job";
+    job: number;
+    kind: JobKind;
+    pane: number;
+    title: string;
+    state: "running" | "cancelling" | "done" | "failed" | "cancelled";
+    text: string;
+    share: number;
+    result: JsonObject | null;
+}
+
+export interface CheckResult {
+    integrator: string;
+    step: number;
+    bodies: { name: string; vertices: number; elements: number; size: number[]; min_dihedral_degrees?: number; max_dihedral_degrees?: number }[];
+    spectrum: {
+        highest_hz: number;
+        stable_steps?: Record<string, number | null>;
+        lowest?: { hz: number; amplitude_lost_per_period: number | null; frequency_ratio: number | null }[];
+    } | null;
+    memory_mb: { explicit: number; implicit: number };
+    conserved: { energy: boolean; linear_momentum: boolean; angular_momentum: boolean };
+    warnings: string[];
+    notes: string[];
+}
+
+export interface CompareResult {
+    end: number;
+    reference: string;
+    table: string[][];
+    advice: { goal: string; text: string; integrator: string | null; step: number | null }[];
+    notes: string[];
+}
+
+export interface CoarsenResult {
+    fine: { tets: number };
+    coarse: { tets: number };
+    frequencies: { until: number | null; accepted: boolean; modes: { fine_hz: number; coarse_hz: number; corrected_hz?: number; overlap: number }[] }[];
+    notes: string[];
+    opened: boolean;
+}
+
 export type ServerEvent =
     | Hello
     | Status
@@ -128,6 +178,7 @@ export type ServerEvent =
     | { event: "error"; text: string; request?: string | null }
     | { event: "notice"; text: string }
     | Failure
+    | Job
     | { event: "file"; name: string; text: string };
 
 export type Obstacle =

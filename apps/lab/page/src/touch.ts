@@ -4,6 +4,7 @@ import * as THREE from "three";
 import { h } from "./dom.ts";
 import type { Lab } from "./lab.ts";
 import { length3, withUnit } from "./numbers.ts";
+import { Pinch } from "./pinch.ts";
 import type { Vec3 } from "./protocol.ts";
 import { at } from "./scene.ts";
 import { brush } from "./view/pick.ts";
@@ -35,6 +36,7 @@ export class Hand {
     onPulled: () => void = () => {};
 
     private drag: Drag | null = null;
+    private readonly pinch = new Pinch();
     private readonly tip = h("div", { class: "tip", hidden: true, "data-test": "tip", role: "status" });
     private readonly from = new THREE.Vector3();
     private readonly along = new THREE.Vector3();
@@ -68,6 +70,14 @@ export class Hand {
 
     private down(event: PointerEvent): void {
         const { x, y } = this.place(event);
+        if (event.pointerType === "touch") {
+            this.pinch.down(event.pointerId, { x, y });
+            // A second finger is for the camera; what the first one held is let go.
+            if (this.pinch.active) {
+                if (this.drag) this.end(this.drag, true);
+                return;
+            }
+        }
         const pane = this.view.paneAt(x, y);
         if (pane < 0 || this.drag) return;
         this.view.canvas.setPointerCapture(event.pointerId);
@@ -94,7 +104,18 @@ export class Hand {
 
     private move(event: PointerEvent): void {
         const { x, y } = this.place(event);
-        if (!this.drag) return this.hover(x, y);
+        const pinched = this.pinch.move(event.pointerId, { x, y });
+        if (pinched) {
+            const { height } = this.view.canvas.getBoundingClientRect();
+            this.view.orbit.zoom(1 / pinched.factor);
+            this.view.orbit.pan(pinched.dx / height, pinched.dy / height);
+            this.view.invalidate();
+            return;
+        }
+        if (!this.drag) {
+            if (event.pointerType !== "touch") this.hover(x, y);
+            return;
+        }
         const { drag, view } = this;
         const height = view.rectangles[drag.pane]?.height ?? 1;
         if (Math.hypot(x - drag.x, y - drag.y) > 2) drag.moved = true;
@@ -112,10 +133,16 @@ export class Hand {
     }
 
     private up(event: PointerEvent): void {
-        const { drag } = this;
-        if (!drag) return;
+        this.pinch.up(event.pointerId);
+        if (!this.drag) return;
         const { x, y } = this.place(event);
-        if (drag.vertex >= 0) this.act(drag, true, x, y);
+        Object.assign(this.drag, { x, y });
+        this.end(this.drag, false);
+    }
+
+    /** Lets go; where it is given up, a tool that has not acted yet does not. */
+    private end(drag: Drag, givenUp: boolean): void {
+        if (drag.vertex >= 0 && (!givenUp || drag.what === "pull")) this.act(drag, true, drag.x, drag.y);
         this.drag = null;
         this.tip.hidden = true;
         this.view.drawTool(drag.pane, null, this.along);

@@ -70,6 +70,7 @@ const CATALOGUE = {
     materials: [{ name: "neo-hookean", summary: "" }, { name: "stvk", summary: "" }],
     scenes: [{ name: "tumbling-rod", summary: "an elastic rod tumbling in space" }],
     gallery: [{ name: "pendulum", title: "Pendulum", summary: "three integrators", look: "which one stops" }],
+    coarsening: [{ name: "homogenize", summary: "tensors" }],
 };
 
 class Session {

@@ -3,18 +3,20 @@
 #![deny(clippy::indexing_slicing)]
 
 use super::clock::Clock;
+use super::files::Files;
 use super::frame::{self, Show};
 use super::hello::hello;
+use super::job::{Desk, Jobs, Task};
 use super::message::{self, Change, Request};
-use super::pane::{Pane, labels};
-use super::{Event, Incoming, PANES, check_name, gallery};
+use super::pane::{Pane, labels, scene_of};
+use super::{Event, Incoming, PANES, check_name, gallery, words};
 use axum::body::Bytes;
 use lilyan_scene::document::{Node, set_value};
 use lilyan_scene::schema::Scene;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 
@@ -39,10 +41,12 @@ pub struct Actor {
     name: String,
     /// The scene that it begins with.
     first: String,
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
+    /// What pages may name in their scenes.
+    files: Files,
     publish: watch::Sender<Bytes>,
     listeners: Vec<mpsc::Sender<Event>>,
-    panes: Vec<Pane>,
+    pub(super) panes: Vec<Pane>,
     running: bool,
     clock: Clock,
     budget: Duration,
@@ -54,6 +58,11 @@ pub struct Actor {
     /// When the last frame went out, and whether something is new since then.
     shown: Instant,
     stale: bool,
+    /// Where the lab works in the background, and what this session has done there.
+    pub(super) desk: Desk,
+    pub(super) jobs: Jobs,
+    /// What is put in here is heard.
+    pub(super) inbox: SyncSender<Incoming>,
 }
 
 type Done = Result<(), String>;
@@ -61,10 +70,18 @@ type Done = Result<(), String>;
 impl Actor {
     /// A session that begins with a scene by name or path, or, should that have gone since the lab was opened, with the
     /// default scene.
-    pub fn new(name: &str, scene: &str, folder: PathBuf, publish: watch::Sender<Bytes>) -> Self {
+    pub fn new(
+        name: &str,
+        scene: &str,
+        folder: PathBuf,
+        publish: watch::Sender<Bytes>,
+        inbox: SyncSender<Incoming>,
+        desk: Desk,
+    ) -> Self {
         let mut actor = Self {
             name: name.to_owned(),
             first: scene.to_owned(),
+            files: Files::new(&folder, lilyan_scene::build::open(scene, &[]).ok().as_ref()),
             folder,
             publish,
             listeners: Vec::new(),
@@ -78,6 +95,9 @@ impl Actor {
             number: 0,
             shown: Instant::now(),
             stale: true,
+            desk,
+            jobs: Jobs::default(),
+            inbox,
         };
         let default = lilyan_scene::library::SCENES.first().map_or("", |s| s.name);
         for wanted in [scene, default] {
@@ -187,7 +207,7 @@ impl Actor {
         (self.shown, self.stale) = (Instant::now(), false);
     }
 
-    fn tell(&mut self, text: String) {
+    pub(super) fn tell(&mut self, text: String) {
         self.tell_all(&Event::Text(text));
     }
 
@@ -238,7 +258,8 @@ impl Actor {
             Incoming::Join(listener) if listener.is_closed() => {}
             Incoming::Join(listener) => {
                 let geometry = frame::geometry(&self.panes, self.version);
-                for text in [hello(&self.name), self.status(), self.described()] {
+                let known = [hello(&self.name), self.status(), self.described()];
+                for text in known.into_iter().chain(self.jobs.told()) {
                     let _ = listener.try_send(Event::Text(text));
                 }
                 if listener.try_send(Event::Binary(geometry)).is_ok() {
@@ -251,6 +272,7 @@ impl Actor {
                     let _ = own.try_send(Event::Text(message::error(&message::name_of(&text), &why)));
                 }
             }
+            Incoming::Job(number, word) => self.hear_job(number, word),
         }
         true
     }
@@ -323,6 +345,10 @@ impl Actor {
                 self.pane(pane)?.throw(velocity);
                 self.stale = true;
             }
+            Request::Check { pane } => self.begin(Task::Check(pane))?,
+            Request::Compare(wanted) => self.begin(Task::Compare(wanted))?,
+            Request::Coarsen(wanted) => self.begin(Task::Coarsen(wanted))?,
+            Request::Cancel {} => self.cancel()?,
             Request::Split {} => self.split()?,
             Request::Close { pane } => {
                 self.pane(pane)?;
@@ -351,7 +377,7 @@ impl Actor {
         Ok(())
     }
 
-    fn pane(&mut self, i: usize) -> Result<&mut Pane, String> {
+    pub(super) fn pane(&mut self, i: usize) -> Result<&mut Pane, String> {
         let count = self.panes.len();
         self.panes
             .get_mut(i)
@@ -365,6 +391,11 @@ impl Actor {
         self.tell_status();
     }
 
+    /// Panes that have come or gone cannot be brought back to what they were.
+    pub(super) fn forget_changes(&mut self) {
+        self.before.clear();
+    }
+
     /// Shows these panes instead of those before.
     fn replace(&mut self, panes: Vec<Pane>) {
         self.panes = panes;
@@ -374,7 +405,7 @@ impl Actor {
     }
 
     fn open(&mut self, name: &str) -> Done {
-        let scene = lilyan_scene::build::open(name, &[]).map_err(|e| e.to_string())?;
+        let scene = lilyan_scene::build::open(name, &[]).map_err(|e| words::of(&e))?;
         let pane = Pane::new(scene.document.clone(), &scene.origin.0, 0)?;
         self.replace(vec![pane]);
         Ok(())
@@ -394,14 +425,15 @@ impl Actor {
         // Meshes that the scene names are looked for among those that were sent.
         let plain = name.unwrap_or("scene.toml").rsplit(['/', '\\']).next().unwrap_or("scene.toml");
         let origin = self.folder.join(plain).display().to_string();
-        let scene = Scene::from_str(text, &origin).map_err(|e| self.without_folder(&e.to_string()))?;
+        let scene = Scene::from_str(text, &origin).map_err(|e| self.without_folder(&words::of(&e)))?;
+        self.files.check(&scene)?;
         let pane = Pane::new(scene.document.clone(), &origin, 0).map_err(|e| self.without_folder(&e))?;
         self.replace(vec![pane]);
         Ok(())
     }
 
     /// Where files from pages are kept is nobody's business.
-    fn without_folder(&self, text: &str) -> String {
+    pub(super) fn without_folder(&self, text: &str) -> String {
         text.replace(&format!("{}/", self.folder.display()), "")
     }
 
@@ -410,13 +442,7 @@ impl Actor {
             let names: Vec<&str> = gallery::GALLERY.iter().map(|c| c.name).collect();
             return Err(format!("the gallery has no \"{name}\"; it has: {}", names.join(", ")));
         };
-        let mut panes = Vec::new();
-        for (scene, settings, label) in comparison.panes {
-            let scene = lilyan_scene::build::open(scene, settings).map_err(|e| e.to_string())?;
-            let mut pane = Pane::new(scene.document.clone(), &scene.origin.0, elements(&panes))?;
-            pane.label = Some((*label).to_owned());
-            panes.push(pane);
-        }
+        let panes = comparison.open(&self.folder).map_err(|e| self.without_folder(&e))?;
         self.replace(panes);
         Ok(())
     }
@@ -432,7 +458,7 @@ impl Actor {
         self.set(None, &changes).map_err(|e| self.without_folder(&e))
     }
 
-    fn reset(&mut self) -> Done {
+    pub(super) fn reset(&mut self) -> Done {
         let mut fresh = Vec::new();
         for pane in &self.panes {
             let mut new = Pane::new(pane.document.clone(), &pane.origin, elements(&fresh))?;
@@ -456,10 +482,12 @@ impl Actor {
             for Change { path, value } in changes {
                 let node = match value {
                     Value::Null => None,
-                    value => Some(Node::from_json(value, "the lab").map_err(|e| e.to_string())?),
+                    value => Some(Node::from_json(value, "the lab").map_err(|e| words::of(&e))?),
                 };
-                set_value(&mut document, path, node).map_err(|e| e.to_string())?;
+                set_value(&mut document, path, node).map_err(|e| words::of(&e))?;
             }
+            let scene = scene_of(&document, &self.pane(i)?.origin).map_err(|e| words::of(&e))?;
+            self.files.check(&scene)?;
             documents.push((i, document));
         }
         let what = changes.iter().map(|c| c.path.as_str()).collect::<Vec<_>>().join(", ");
@@ -542,6 +570,7 @@ impl Actor {
     }
 }
 
-fn elements(panes: &[Pane]) -> usize {
+/// How many elements they have together.
+pub(super) fn elements(panes: &[Pane]) -> usize {
     panes.iter().map(Pane::elements).sum()
 }

@@ -1,5 +1,12 @@
 //! Prepared comparisons: the same thing with different means, side by side.
 
+use super::actor::elements;
+use super::pane::Pane;
+use super::{job, words};
+use lilyan_scene::build;
+use lilyan_scene::schema::Scene;
+use std::path::Path;
+
 /// One of them.
 pub struct Comparison {
     /// In addresses: `#gallery=NAME`.
@@ -12,6 +19,8 @@ pub struct Comparison {
     pub look: &'static str,
     /// A built-in scene, settings to change in it, and what tells the pane from the others.
     pub panes: &'static [(&'static str, &'static [&'static str], &'static str)],
+    /// Further panes: the first scene on a coarse mesh of about so many tets, by these methods of coarsening.
+    pub coarse: Option<(usize, &'static [(&'static str, &'static str)])>,
 }
 
 /// All of them.
@@ -27,6 +36,7 @@ pub static GALLERY: &[Comparison] = &[
             ("pendulum", &["integrator={name=\"backward-euler\"}"], "backward Euler"),
             ("pendulum", &["integrator={name=\"generalized-alpha\"}"], "generalized-α"),
         ],
+        coarse: None,
     },
     Comparison {
         name: "tumbling-rod",
@@ -45,6 +55,7 @@ pub static GALLERY: &[Comparison] = &[
             ("tumbling-bar", &["integrator={name=\"semi-implicit\"}", "time.step=0.012"], "semi-implicit"),
             ("tumbling-bar", &["integrator={name=\"newmark\"}", "time.step=0.012"], "Newmark"),
         ],
+        coarse: None,
     },
     Comparison {
         name: "swinging-cube",
@@ -69,6 +80,7 @@ pub static GALLERY: &[Comparison] = &[
                 "semi-implicit, h = 0.005",
             ),
         ],
+        coarse: None,
     },
     Comparison {
         name: "twisted-bar",
@@ -105,6 +117,7 @@ pub static GALLERY: &[Comparison] = &[
                 "implicit midpoint",
             ),
         ],
+        coarse: None,
     },
     Comparison {
         name: "steps",
@@ -128,6 +141,7 @@ pub static GALLERY: &[Comparison] = &[
                 "h = 40 ms",
             ),
         ],
+        coarse: None,
     },
     Comparison {
         name: "meshes",
@@ -166,10 +180,70 @@ pub static GALLERY: &[Comparison] = &[
                 "24 tets, fitted",
             ),
         ],
+        coarse: None,
+    },
+    Comparison {
+        name: "layers",
+        title: "Fine, coarse, homogenised",
+        summary: "768 tets of stiff and soft layers, and 48 tets in their place",
+        look: "A block of eight layers, stiff and soft by turns, is held at one side. 48 tets with the average stiffness hardly move: \
+               soft layers give way long before stiff ones do, and an average does not know that. Homogenised tets do; they only swing too \
+               fast, as coarse tets do. With the frequencies of the fine block as well they keep up with it.",
+        panes: &[(
+            "layered-cube",
+            &[
+                "integrator={name=\"implicit-midpoint\"}",
+                "body.mesh.box.cells=[4,4,8]",
+                "environment.gravity=[9.81,0,0]",
+                "time.step=0.01",
+            ],
+            "fine, 768 tets",
+        )],
+        coarse: Some((
+            48,
+            &[
+                ("average", "48 tets, average"),
+                ("homogenize", "48 tets, homogenised"),
+                ("homogenize+eigenfit", "48 tets, homogenised and fitted"),
+            ],
+        )),
     },
 ];
 
 /// The comparison of that name.
 pub fn find(name: &str) -> Option<&'static Comparison> {
     GALLERY.iter().find(|c| c.name == name)
+}
+
+impl Comparison {
+    /// Its panes; what coarse ones are made of goes into the folder.
+    pub fn open(&self, folder: &Path) -> Result<Vec<Pane>, String> {
+        let mut panes: Vec<Pane> = Vec::new();
+        for (scene, settings, label) in self.panes {
+            let scene = build::open(scene, settings).map_err(|e| words::of(&e))?;
+            panes.push(pane(&scene, label, elements(&panes))?);
+        }
+        let fine = panes.first().map(|pane| pane.scene.clone());
+        let (Some(fine), Some((tets, methods))) = (fine, self.coarse) else { return Ok(panes) };
+        for (method, label) in methods {
+            let folder = folder.join(format!("gallery-{}-{method}", self.name));
+            std::fs::create_dir_all(&folder)
+                .map_err(|e| format!("there is no place for coarse meshes: {e}"))?;
+            let path = job::coarsen::for_gallery(&fine, method, tets, &folder)?;
+            let scene = Scene::from_path(&path).map_err(|e| words::of(&e))?;
+            panes.push(pane(&scene, label, elements(&panes))?);
+        }
+        Ok(panes)
+    }
+
+    /// How many panes it has.
+    pub fn count(&self) -> usize {
+        self.panes.len() + self.coarse.map_or(0, |(_, methods)| methods.len())
+    }
+}
+
+fn pane(scene: &Scene, label: &str, others: usize) -> Result<Pane, String> {
+    let mut pane = Pane::new(scene.document.clone(), &scene.origin.0, others)?;
+    pane.label = Some(label.to_owned());
+    Ok(pane)
 }

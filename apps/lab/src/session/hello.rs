@@ -1,5 +1,6 @@
 //! What a page has to know of the program: its catalogues and limits.
 
+use super::job::{coarsen, compare};
 use super::{ELEMENTS, GALLERY, PANES, UPLOAD_BYTES};
 use lilyan_dynamics::integrators::CATALOGUE;
 use lilyan_dynamics::options::{Kind, OptionSpec};
@@ -27,12 +28,31 @@ pub fn hello(session: &str) -> String {
         .iter()
         .map(|c| json!({ "name": c.name, "title": c.title, "summary": c.summary, "look": c.look }))
         .collect();
+    let coarsening: Vec<Value> = lilyan_scene::coarsen::CATALOGUE
+        .iter()
+        .map(|m| json!({ "name": m.name, "summary": m.summary }))
+        .collect();
+    let catalogue = json!({
+        "integrators": integrators,
+        "materials": materials,
+        "scenes": scenes,
+        "gallery": prepared,
+        "coarsening": coarsening,
+    });
+    let limits = json!({
+        "tets": ELEMENTS,
+        "panes": PANES,
+        "upload_bytes": UPLOAD_BYTES,
+        "compare_tets": compare::ELEMENTS,
+        "coarsen_tets": coarsen::ELEMENTS,
+        "coarse_tets": coarsen::COARSE,
+    });
     json!({
         "event": "hello",
         "session": session,
         "version": env!("CARGO_PKG_VERSION"),
-        "catalogue": { "integrators": integrators, "materials": materials, "scenes": scenes, "gallery": prepared },
-        "limits": { "tets": ELEMENTS, "panes": PANES, "upload_bytes": UPLOAD_BYTES },
+        "catalogue": catalogue,
+        "limits": limits,
     })
     .to_string()
 }

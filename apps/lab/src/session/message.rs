@@ -2,6 +2,7 @@
 
 #![deny(clippy::indexing_slicing)]
 
+use super::job::{coarsen, compare};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -63,6 +64,12 @@ pub enum Request {
         pane: usize,
         velocity: [f64; 3],
     },
+    Check {
+        pane: usize,
+    },
+    Compare(compare::Wanted),
+    Coarsen(coarsen::Wanted),
+    Cancel {},
     Split {},
     Close {
         pane: usize,
@@ -111,9 +118,34 @@ impl Shade {
     }
 }
 
+/// Lists and tables inside each other at most.
+const DEPTH: usize = 64;
+
+/// How deep brackets are nested, whatever stands in strings.
+fn depth(text: &str) -> usize {
+    let (mut deep, mut deepest, mut quoted, mut escaped) = (0usize, 0, false, false);
+    for c in text.bytes() {
+        match c {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'[' | b'{' if !quoted => {
+                deep += 1;
+                deepest = deepest.max(deep);
+            }
+            b']' | b'}' if !quoted => deep = deep.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
 impl Request {
     /// Reads a message; the error says what is wrong with it.
     pub fn read(text: &str) -> Result<Self, String> {
+        if depth(text) > DEPTH {
+            return Err(format!("the message is nested more than {DEPTH} deep"));
+        }
         let request: Self =
             serde_json::from_str(text).map_err(|e| format!("the message is not understood: {e}"))?;
         let finite = |x: &[f64]| x.iter().all(|x| x.is_finite() && x.abs() < 1e30);
@@ -173,12 +205,14 @@ mod tests {
         ] {
             assert!(Request::read(nonsense).is_err(), "{nonsense}");
         }
-        let deep = format!(
-            r#"{{"do":"set","changes":[{{"path":"a","value":{}1{}}}]}}"#,
-            "[".repeat(500),
-            "]".repeat(500)
-        );
-        assert!(Request::read(&deep).is_err());
+        let nested = |n: usize| {
+            let (open, close) = ("[".repeat(n), "]".repeat(n));
+            format!(r#"{{"do":"set","changes":[{{"path":"\\\"[[","value":{open}1{close}}}]}}"#)
+        };
+        assert!(Request::read(&nested(DEPTH - 3)).is_ok());
+        for deep in [DEPTH - 2, 500, 100_000] {
+            assert!(Request::read(&nested(deep)).is_err(), "{deep}");
+        }
         assert_eq!(Request::read(r#"{"do":"play"}"#), Ok(Request::Play {}));
         assert_eq!(Request::read(r#"{"do":"speed","value":null}"#), Ok(Request::Speed { value: None }));
     }

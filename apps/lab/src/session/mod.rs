@@ -3,18 +3,22 @@
 mod actor;
 mod carry;
 mod clock;
+mod files;
 mod frame;
 mod gallery;
 mod hello;
+mod job;
 mod message;
 mod pane;
 mod remedies;
 mod save;
 mod touch;
+mod words;
 
 use crate::access;
 use actor::Actor;
 use axum::body::Bytes;
+use job::{Desk, Word};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -36,6 +40,16 @@ pub const ELEMENTS: usize = 400_000;
 /// Simulations side by side.
 pub const PANES: usize = 5;
 
+/// Files that jobs leave and pages may ask for, and their types.
+const RESULTS: [(&str, &str); 6] = [
+    ("report.html", "text/html; charset=utf-8"),
+    ("compare.csv", "text/csv; charset=utf-8"),
+    ("compare.json", "application/json"),
+    ("scene.toml", "application/toml"),
+    ("coarse.vtu", "application/octet-stream"),
+    ("coarsen.json", "application/json"),
+];
+
 /// What a page is told.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
@@ -49,6 +63,8 @@ enum Incoming {
     Join(mpsc::Sender<Event>),
     /// What a page says; it listens there for the answer.
     Say(String, mpsc::Sender<Event>),
+    /// What the job of that number says.
+    Job(u64, Word),
     /// The program ends.
     End,
 }
@@ -103,6 +119,17 @@ fn make_room(open: &mut HashMap<String, Arc<Handle>>) {
     }
 }
 
+/// Runs a session in a thread of its own, and what is to be done when it ends: whatever goes wrong in a session ends that session
+/// alone.
+fn apart(run: impl FnOnce() + Send + 'static, after: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    let thread = std::thread::Builder::new().name("session".into());
+    thread.spawn(move || {
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+        after();
+    })?;
+    Ok(())
+}
+
 /// Refuses names of files that could lead anywhere else.
 fn check_name(name: &str) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
@@ -118,6 +145,7 @@ pub struct Sessions {
     clients: Arc<AtomicUsize>,
     first_scene: String,
     folder: PathBuf,
+    desk: Desk,
 }
 
 impl Sessions {
@@ -133,6 +161,7 @@ impl Sessions {
             clients: Arc::default(),
             first_scene: first_scene.to_owned(),
             folder,
+            desk: Desk::default(),
         })
     }
 
@@ -181,7 +210,7 @@ impl Sessions {
         let (inbox, incoming) = std_mpsc::sync_channel(1024);
         let (publish, frames) = watch::channel(Bytes::new());
         let handle = Arc::new(Handle {
-            inbox,
+            inbox: inbox.clone(),
             frames,
             clients: AtomicUsize::new(0),
             ended: AtomicBool::new(false),
@@ -189,14 +218,14 @@ impl Sessions {
             began: std::time::Instant::now(),
         });
         let (name, scene, seen) = (name.to_owned(), self.first_scene.clone(), handle.clone());
-        std::thread::Builder::new().name("session".into()).spawn(move || {
-            // Whatever goes wrong in a session ends that session alone.
-            let run = std::panic::AssertUnwindSafe(|| {
-                Actor::new(&name, &scene, folder.clone(), publish).run(&incoming, &seen.clients);
-            });
-            let _ = std::panic::catch_unwind(run);
-            seen.ended.store(true, Ordering::SeqCst);
-            let _ = std::fs::remove_dir_all(folder);
+        let desk = self.desk.clone();
+        let (ended, place) = (handle.clone(), folder.clone());
+        let run = move || {
+            Actor::new(&name, &scene, folder, publish, inbox, desk).run(&incoming, &seen.clients);
+        };
+        apart(run, move || {
+            ended.ended.store(true, Ordering::SeqCst);
+            let _ = std::fs::remove_dir_all(place);
         })?;
         Ok(handle)
     }
@@ -210,6 +239,14 @@ impl Sessions {
         std::fs::write(handle.folder.join(name), bytes).map_err(|e| format!("the file cannot be kept: {e}\n"))
     }
 
+    /// A file that a job of a session left: its type, and what is in it.
+    pub(crate) fn result(&self, session: &str, job: u64, file: &str) -> Option<(&'static str, Vec<u8>)> {
+        let (name, kind) = RESULTS.iter().find(|(name, _)| *name == file)?;
+        let handle = self.open().get(session).cloned()?;
+        let bytes = std::fs::read(job::folder(&handle.folder, job).join(name)).ok()?;
+        Some((kind, bytes))
+    }
+
     /// Ends all of them, and waits a little until they have.
     pub fn close(&self) {
         let open: Vec<Arc<Handle>> = self.open().drain().map(|(_, handle)| handle).collect();
@@ -217,11 +254,33 @@ impl Sessions {
             let _ = handle.inbox.try_send(Incoming::End);
         }
         for _ in 0..40 {
-            if open.iter().all(|h| h.ended.load(Ordering::SeqCst)) {
+            if open.iter().all(|h| h.ended.load(Ordering::SeqCst)) && !self.desk.taken() {
                 break;
             }
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
         let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A session that panics ends, and is cleaned up after; its neighbours do not notice.
+    #[test]
+    fn a_panic_ends_one_session() {
+        let sessions = Sessions::new("swinging-cube").expect("a folder");
+        let neighbour = sessions.enter(None).expect("a session");
+        let (tell, told) = std_mpsc::channel();
+        apart(
+            || std::panic::resume_unwind(Box::new("a mistake")),
+            move || tell.send(()).expect("someone waits"),
+        )
+        .expect("a thread");
+        told.recv().expect("what is to be done after");
+        assert!(!neighbour.session.ended.load(Ordering::SeqCst));
+        assert!(sessions.enter(None).is_ok(), "others may come");
+        sessions.close();
     }
 }

@@ -1,13 +1,12 @@
 //! One simulation of a session: its scene as data, what was built from it, and what is drawn of it.
 
-use super::ELEMENTS;
-use super::carry;
 use super::clock::Costs;
 use super::touch::Grab;
+use super::{ELEMENTS, carry, words};
 use lilyan_dynamics::{Checkpoint, StepRecord};
 use lilyan_scene::build::{Built, build};
 use lilyan_scene::diagnose;
-use lilyan_scene::document::{Node, set_value};
+use lilyan_scene::document::{Node, SceneError, set_value};
 use lilyan_scene::run::{self, Drawn};
 use lilyan_scene::schema::{ContactKind, Scene};
 use serde_json::{Value, json};
@@ -104,14 +103,20 @@ impl View {
     }
 }
 
+/// The scene of a document. Nothing is written in the lab, so nothing is followed and there are no frames: a probe must not
+/// stand in the way of another mesh, nor `output` give cause for remarks.
+pub fn scene_of(document: &Node, origin: &str) -> Result<Scene, SceneError> {
+    let mut kept = document.clone();
+    set_value(&mut kept, "probe", None)?;
+    set_value(&mut kept, "output", None)?;
+    Scene::from_document(kept, origin)
+}
+
 impl Pane {
     /// Builds a scene; `others` elements are simulated elsewhere in the session.
     pub fn new(document: Node, origin: &str, others: usize) -> Result<Self, String> {
-        // Nothing is written here, so nothing is followed: a probe must not stand in the way of another mesh.
-        let mut built_from = document.clone();
-        set_value(&mut built_from, "probe", None).map_err(|e| e.to_string())?;
-        let scene = Scene::from_document(built_from, origin).map_err(|e| e.to_string())?;
-        let built = build(&scene).map_err(|e| e.to_string())?;
+        let scene = scene_of(&document, origin).map_err(|e| words::of(&e))?;
+        let built = build(&scene).map_err(|e| words::of(&e))?;
         let mut pane = Self {
             view: View::of(&built),
             document,

@@ -1,6 +1,7 @@
 //! A pane as a scene file.
 
 use super::pane::Pane;
+use super::words;
 use lilyan_scene::document::{MAX_BYTES, Node, set_value};
 use lilyan_scene::schema::Snapshot;
 use serde_json::Value;
@@ -23,7 +24,7 @@ impl Pane {
     fn starting_here(&self) -> Result<Node, String> {
         let mut document = self.document.clone();
         let mut set = |path: &str, value: Option<Node>| {
-            set_value(&mut document, path, value).map_err(|e| e.to_string())
+            set_value(&mut document, path, value).map_err(|e| words::of(&e))
         };
         let state = &self.built.simulation.state;
         for (b, body) in self.built.bodies.iter().enumerate() {
@@ -31,7 +32,7 @@ impl Pane {
             let part = |x: &[f64]| x.get(range.clone()).unwrap_or_default().to_vec();
             let snapshot = Snapshot { positions: part(&state.q), velocities: part(&state.v) };
             let text =
-                Node::from_json(&Value::from(snapshot.encode()), "the lab").map_err(|e| e.to_string())?;
+                Node::from_json(&Value::from(snapshot.encode()), "the lab").map_err(|e| words::of(&e))?;
             set(&format!("body.{b}.initial"), None)?;
             set(&format!("body.{b}.initial.state"), Some(text))?;
         }

@@ -1,6 +1,7 @@
 //! Hands on the body: pulling, pinning, pushing, throwing.
 
 use super::pane::Pane;
+use super::words;
 use lilyan_dynamics::System;
 use lilyan_scene::document::{Node, set_value};
 use lilyan_solid::potentials::Tether;
@@ -129,7 +130,7 @@ impl Pane {
     pub fn unpinned(&self, vertices: Option<&[u32]>) -> Result<Node, String> {
         let mut document = self.document.clone();
         let Some(vertices) = vertices else {
-            set_value(&mut document, "pin", None).map_err(|e| e.to_string())?;
+            set_value(&mut document, "pin", None).map_err(|e| words::of(&e))?;
             return Ok(document);
         };
         let mut nodes = Vec::new();
@@ -144,7 +145,7 @@ impl Pane {
             }
             let path = format!("pin.{i}");
             if kept.is_empty() {
-                set_value(&mut document, &path, None).map_err(|e| e.to_string())?;
+                set_value(&mut document, &path, None).map_err(|e| words::of(&e))?;
             } else {
                 let numbers: Vec<usize> = kept.iter().map(|n| self.local(*n).1).collect();
                 set(&mut document, &format!("{path}.where"), &json!({ "vertices": numbers }))?;
@@ -163,7 +164,7 @@ impl Pane {
             let name = self.name(body);
             let same = |load: &Value| load.get("where") == Some(&place) && load.get("body") == Some(&name);
             if let Some(i) = loads.iter().position(same) {
-                set_value(&mut document, &format!("load.{i}"), None).map_err(|e| e.to_string())?;
+                set_value(&mut document, &format!("load.{i}"), None).map_err(|e| words::of(&e))?;
             }
             if force != [0.0; 3] {
                 push(&mut document, "load", &json!({ "body": name, "where": place, "force": force }))?;
@@ -226,8 +227,8 @@ fn body_masses<'a>(body: &lilyan_scene::build::BuiltBody, masses: &'a [f64]) -> 
 }
 
 fn set(document: &mut Node, path: &str, value: &Value) -> Result<(), String> {
-    let node = Node::from_json(value, "the lab").map_err(|e| e.to_string())?;
-    set_value(document, path, Some(node)).map_err(|e| e.to_string())
+    let node = Node::from_json(value, "the lab").map_err(|e| words::of(&e))?;
+    set_value(document, path, Some(node)).map_err(|e| words::of(&e))
 }
 
 /// Adds a member to a list of the scene.

@@ -19,12 +19,17 @@ pub struct Lab {
 
 impl Lab {
     pub fn open(scene: &str) -> Self {
+        Self::open_at(Ipv4Addr::LOCALHOST.into(), scene)
+    }
+
+    /// One that listens there.
+    pub fn open_at(ip: std::net::IpAddr, scene: &str) -> Self {
         let (tell, told) = std::sync::mpsc::channel();
         let stop = Arc::new(AtomicBool::new(false));
         let token = Token::new().unwrap();
         let (scene, secret, stopped) = (scene.to_owned(), token.text().to_owned(), stop.clone());
         let thread = std::thread::spawn(move || {
-            let address = Address { ip: Ipv4Addr::LOCALHOST.into(), port: 0 };
+            let address = Address { ip, port: 0 };
             let opened = |here| tell.send(here).unwrap();
             serve(address, token, &scene, opened, || stopped.load(Ordering::SeqCst)).unwrap();
         });

@@ -6,6 +6,7 @@
 //! | `body` | the fine body, and the coarse mesh in its place |
 //! | `carry` | pins, loads, probes and constraints of the fine scene on the coarse mesh |
 //! | `fit` | the frequencies of the fine body for the coarse one |
+//! | `frequencies` | of both, to compare |
 //! | `consistency` | both scenes run and compared: `consistency.json`, `consistency.html` |
 //! | `output` | the folder: `scene.toml`, `coarse.vtu`, `coarsen.json` |
 //!
@@ -16,12 +17,14 @@ mod body;
 mod carry;
 mod consistency;
 mod fit;
+mod frequencies;
 mod methods;
 mod output;
 
 pub use body::FineBody;
 pub use consistency::Consistency;
 pub use fit::FitBy;
+pub use frequencies::frequencies;
 pub use methods::{CATALOGUE, Effective, Method, Task, find};
 
 use crate::document::SceneError;

@@ -13,7 +13,7 @@ mod simplify;
 mod still;
 
 pub use decimate::decimate;
-pub use page::render;
+pub use page::{policy, render};
 pub use replay::Replay;
 pub use still::{View, still_svg};
 

@@ -14,16 +14,29 @@ const LONG_SERIES: usize = 5_000;
 /// Samples on the page, all plots together.
 const MAX_SAMPLES: usize = 160_000;
 
+/// The script of every report.
+fn script() -> String {
+    format!("\"use strict\";(() => {{\n{}}})();", SCRIPTS.concat())
+}
+
+/// What a report may do, as a content security policy for those who serve it: run its own script, and nothing else.
+pub fn policy() -> String {
+    format!(
+        "default-src 'none'; style-src 'unsafe-inline'; script-src '{}'; base-uri 'none'; form-action 'none'",
+        script_hash(&script())
+    )
+}
+
 /// The report as one HTML page. The same report gives the same page, byte for byte.
 pub fn render(report: &Report) -> String {
-    let script = format!("\"use strict\";(() => {{\n{}}})();", SCRIPTS.concat());
+    let script = script();
     let replay = report.replay.as_ref().filter(|r| !r.is_empty());
     let motion = replay.map_or(String::new(), |r| format!("{}\n{}", stills(r), stage(r)));
     let results =
         format!("{}\n{}", report.tables.iter().map(table).collect::<String>(), plots(&report.plots));
     let [first, second] = if report.motion_last { [&results, &motion] } else { [&motion, &results] };
     fill(TEMPLATE, |name| match name {
-        "script_hash" => script_hash(&script),
+        "policy" => policy(),
         "css" => CSS.to_string(),
         "script" => script.clone(),
         "mark" => symbol(report.verdict.level).to_string(),

@@ -1,5 +1,6 @@
 // A page from elsewhere gets nothing and changes nothing (in a real browser).
 import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { openPage, startBrowser, startProgram } from "./lab.mjs";
@@ -78,12 +79,45 @@ const attack = ([origin, token, session]) => {
         element.submit();
         setTimeout(() => resolve(0), 1500);
     });
+    const result = `/result?token=${token}&session=${session}&job=1&file=report.html`;
+    const shown = () => new Promise((resolve) => {
+        const element = document.createElement("iframe");
+        element.src = origin + result;
+        element.onload = () => {
+            try {
+                resolve(element.contentDocument?.body?.textContent.length ?? 0);
+            } catch {
+                resolve(0);
+            }
+        };
+        document.body.append(element);
+    });
     const upload = `/upload?token=${token}&session=${session}&name=evil.mesh`;
     return Promise.all([
         socket(""), socket(`?token=${token}`), socket(`?token=${token}&session=${session}`), read("/"), read("/lab.js"), read("/", { mode: "no-cors" }),
         read(upload, { method: "POST", body: "x" }), read(upload, { method: "POST", body: "x", mode: "no-cors" }), script(), frame(), form(),
+        read(result), read(result, { mode: "no-cors" }), shown(),
     ]);
 };
+
+test("it listens on this computer alone, and the token is in no list of processes", { skip: process.platform !== "linux" }, () => {
+    const { pid } = program.child;
+    const listening = ["tcp", "tcp6"].flatMap((kind) => readFileSync(`/proc/${pid}/net/${kind}`, "utf8").split("\n").slice(1))
+        .map((line) => line.trim().split(/\s+/)).filter(([, local, , state]) => state === "0A" && local.endsWith(`:${Number(port).toString(16).toUpperCase().padStart(4, "0")}`));
+    assert.deepEqual(listening.map(([, local]) => local.split(":")[0]), ["0100007F"]);
+    assert.ok(/^[0-9a-f]{64}$/.test(program.token), "256 bits");
+    for (const process of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+        for (const file of ["cmdline", "environ"]) {
+            let text = "";
+            try {
+                text = readFileSync(`/proc/${process}/${file}`, "utf8");
+            } catch {
+                // Gone, or of another user.
+            }
+            assert.ok(!text.includes(program.token), `${file} of process ${process}`);
+        }
+    }
+});
 
 test("another origin reads nothing and changes nothing, even with a stolen token", async () => {
     const session = await lab.read(() => sessionStorage.getItem("lilyan.session"));

@@ -68,3 +68,42 @@ test("from a slider to the first changed frame with five thousand tets", async (
     t.diagnostic(`${tets} tets: median ${delays[delays.length >> 1].toFixed(0)} ms, p95 ${p95.toFixed(0)} ms`);
     if (BINDING) assert.ok(p95 < 100, `${p95} ms`);
 });
+
+test("what the page itself does for a frame of fifty thousand tets", async (t) => {
+    const tets = await cut([52, 13, 13]);
+    assert.ok(tets > 50_000);
+    await lab.choose("field", "von_mises");
+    await lab.until(() => window.lilyan.lab.frames[0].field?.length > 0, "a frame with colours");
+    // The same frame again and again, while nothing else has to be done: reading it, filling buffers, curves.
+    const buffer = lab.read(() => new Promise((resolve) => {
+        const { connection } = window.lilyan.lab;
+        const receive = connection.receive;
+        connection.receive = function (data) {
+            if (typeof data !== "string" && new Uint32Array(data, 0, 1)[0] === 2) {
+                window.kept = data.slice(0);
+                connection.receive = receive;
+                resolve(data.byteLength);
+            }
+            receive.call(connection, data);
+        };
+    }));
+    const bytes = await buffer;
+    await lab.pause();
+    const [frames, curves] = await lab.read(() => {
+        const { lab, truth } = window.lilyan;
+        const time = (work) => {
+            const list = [];
+            for (let k = 0; k < 200; k++) {
+                const start = performance.now();
+                work();
+                list.push(performance.now() - start);
+            }
+            return list.toSorted((a, b) => a - b)[100];
+        };
+        truth.pace = Infinity;
+        const frames = time(() => lab.connection.receive(window.kept.slice(0)));
+        return [frames, time(() => truth.draw())];
+    });
+    t.diagnostic(`${tets} tets, ${(bytes / 1e3).toFixed(0)} kB a frame: ${frames.toFixed(2)} ms to read it and fill buffers, ${curves.toFixed(2)} ms for all curves (12 times a second)`);
+    assert.ok(frames + curves < 12, `${frames} + ${curves} ms of the 16 that there are`);
+});

@@ -1,4 +1,4 @@
-// What should be constant is marked, and what the lab shows is what the books say.
+// What should be constant is marked, and what the lab shows is what the books say. (Momenta, damping, explosions: observations.test.mjs.)
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openPage, startBrowser, startProgram } from "./lab.mjs";
@@ -17,36 +17,12 @@ after(async () => {
 const verdict = (what) => lab.control(`verdict-0-${what}`);
 const is = (what, grade) => lab.until(([name, wanted]) => document.querySelector(`[data-test=verdict-0-${name}]`)?.classList.contains(wanted), `${what}: ${grade}`, [what, grade]);
 
-test("without forces both momenta are exact", async () => {
-    await lab.scene("tumbling-rod");
-    await lab.letPass(1);
-    await is("linear", "exact");
-    await is("angular", "exact");
-    const first = await lab.frame();
-    await lab.letPass(0.5);
-    const later = await lab.frame();
-    for (const [name, scale] of [["momentum", "momentum"], ["angular", "angular"]]) {
-        const drift = Math.hypot(...later[name].map((x, k) => x - first[name][k])) / later.scale[scale];
-        assert.ok(drift < 1e-12, `${name} drifts by ${drift}`);
-    }
-    await lab.shot("truth-1-exact");
-});
-
-test("damping takes energy and leaves momenta", async () => {
-    await lab.change(() => lab.choose("damping-model", "viscous"));
-    await lab.change(() => lab.type("damping-time-number", 0.02));
-    const first = await lab.frame();
-    await lab.letPass(1);
-    const later = await lab.frame();
-    assert.ok(later.energy.physical > 0 && later.energy.total < first.energy.total, "energy is taken");
-    await is("angular", "exact");
-    await is("linear", "exact");
-    assert.match(await verdict("energy").textContent(), /balance/);
-    await lab.shot("truth-2-damped");
-    await lab.change(() => lab.choose("damping-model", "none"));
-});
-
 test("backward Euler loses energy, and the page says who", async () => {
+    await lab.scene("tumbling-rod");
+    await lab.change(() => lab.choose("damping-model", "viscous"));
+    await lab.letPass(0.3);
+    assert.match(await verdict("energy").textContent(), /balance/, "with damping it is the balance that should hold");
+    await lab.change(() => lab.choose("damping-model", "none"));
     await lab.change(() => lab.choose("integrator", "backward-euler"));
     await lab.change(() => lab.type("step-size-number", 0.02));
     await lab.letPass(1.5);
@@ -65,27 +41,6 @@ test("a step near the stability limit is warned of, with remedies", async () => 
     await lab.change(() => lab.click("remedy-step-0"));
     assert.ok((await lab.setting("time.step")) < 0.6 * limit);
     assert.ok(!(await lab.control("stability").isVisible()));
-});
-
-test("a too large explicit step explodes and is explained; the same step with alpha = 1/2 does not", async () => {
-    await lab.scene("tumbling-rod", false);
-    const { limit } = await lab.read(() => window.lilyan.lab.panes[0].stability);
-    await lab.change(() => lab.type("step-size-number", (1.5 * limit).toPrecision(3)));
-    await lab.click("play");
-    await lab.until(() => !document.querySelector("[data-test=failure]").hidden, "an explosion", undefined, 60_000);
-    assert.ok((await lab.control("failure-text").textContent()).length > 20);
-    await lab.shot("truth-5-exploded");
-    const frame = await lab.frame();
-    assert.ok(Number.isFinite(frame.energy.total) && frame.vertices > 0, "the last good state is there");
-    await lab.click("failure-close");
-    await lab.click("reset");
-    await lab.change(() => lab.choose("integrator", "variational"));
-    assert.equal(await lab.setting("time.step"), Number((1.5 * limit).toPrecision(3)));
-    await lab.click("play");
-    await lab.letPass(2);
-    assert.ok(await lab.control("failure").isHidden());
-    await is("angular", "exact");
-    await lab.shot("truth-6-implicit");
 });
 
 test("curves: every board has a past, and thirty seconds fit", async () => {

@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
 import { ramp, viridis } from "../../src/colors.ts";
-import { linear, logarithmic, niceStep, share, short, withUnit } from "../../src/numbers.ts";
+import { linear, logarithmic, niceStep, share, short, tick, withUnit } from "../../src/numbers.ts";
 import { at, floorOf, formatValue, gravityOf, nextIntegrator, parseValue } from "../../src/scene.ts";
 import { crc32, zip } from "../../src/zip.ts";
 
 test("numbers as people read them", () => {
     expect([0, 1, 0.004, 12345, 123456, 1e-7, 0.30000000000000004].map((x) => short(x))).toEqual(["0", "1", "0.004", "12345", "1.23e5", "1e-7", "0.3"]);
     expect(withUnit(12345, "N")).toBe("12.3 kN");
+    expect([4905, 4905.02, 4905.04].map((x) => tick(x, 0.02))).toEqual(["4905", "4905.02", "4905.04"]);
+    expect([0.1, 1e-12, 20_000].map((x) => tick(x, 0.1))).toEqual(["0.1", "0", "20000"]);
     expect(withUnit(0.0021, "s")).toBe("2.1 ms");
     expect(withUnit(999.9, "Pa")).toBe("1 kPa");
     expect(share(0.123)).toBe("12 %");

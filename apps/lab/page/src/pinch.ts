@@ -1,0 +1,39 @@
+// Two fingers on the picture: apart and together zooms, both the same way moves.
+
+export interface Point {
+    x: number;
+    y: number;
+}
+
+/** Where fingers are; tells what changed since the last look. */
+export class Pinch {
+    private readonly fingers = new Map<number, Point>();
+
+    /** Whether two fingers or more are down. */
+    get active(): boolean {
+        return this.fingers.size >= 2;
+    }
+
+    down(id: number, at: Point): void {
+        this.fingers.set(id, at);
+    }
+
+    up(id: number): void {
+        this.fingers.delete(id);
+    }
+
+    /** A finger moved: by how much the distance between the first two grew, and by how much their middle moved. */
+    move(id: number, at: Point): { factor: number; dx: number; dy: number } | null {
+        if (!this.fingers.has(id)) return null;
+        const before = this.measure();
+        this.fingers.set(id, at);
+        const after = this.measure();
+        if (!before || !after || before.apart === 0 || after.apart === 0) return null;
+        return { factor: after.apart / before.apart, dx: after.x - before.x, dy: after.y - before.y };
+    }
+
+    private measure(): { apart: number; x: number; y: number } | null {
+        const [a, b] = [...this.fingers.values()];
+        return a && b ? { apart: Math.hypot(a.x - b.x, a.y - b.y), x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 } : null;
+    }
+}
