@@ -1,10 +1,10 @@
 // How it is drawn, and the bar that explains the colours.
 
-import { type Control, section, segments, select, toggle } from "../controls.ts";
+import { type Control, section, segments, select, slider, toggle } from "../controls.ts";
 import { gradient } from "../colors.ts";
 import { h } from "../dom.ts";
 import type { Lab } from "../lab.ts";
-import { withUnit, short } from "../numbers.ts";
+import { linear, withUnit, short } from "../numbers.ts";
 import type { FieldName, Frame, Geometry } from "../protocol.ts";
 import type { Look } from "../view/view.ts";
 
@@ -18,7 +18,7 @@ const FIELD_NAMES: Record<FieldName, { label: string; unit: string }> = {
 };
 
 const DEFAULT: Look = {
-    style: "shaded", flat: false, field: "none", forces: false, contacts: true, momenta: false, pins: true, ground: true, shadows: true, follow: true,
+    style: "shaded", flat: false, field: "none", forces: false, contacts: true, momenta: false, pins: true, ground: true, shadows: true, follow: true, light: 0,
 };
 
 export function storedLook(): Look {
@@ -63,9 +63,14 @@ export function lookPanel(lab: Lab, look: Look, changed: () => void): Control {
         on("flat", "Flat", "Each triangle by itself"),
         on("follow", "Follow", "The camera goes with the body"),
     ];
-    const parts = [style, field, ...switches];
+    const light = slider({
+        test: "light", label: "Light from", unit: "°", title: "Turns the light about the body", scale: linear(-180, 180, 5),
+        get: () => look.light,
+        set: (value) => change({ light: value }),
+    });
+    const parts = [style, field, ...switches, light];
     return {
-        element: section("panel-look", "View", true, style.element, field.element, h("div", { class: "columns" }, switches.map((control) => control.element))),
+        element: section("panel-look", "View", true, style.element, field.element, h("div", { class: "columns" }, switches.map((control) => control.element)), light.element),
         update: () => parts.forEach((control) => control.update()),
     };
 }

@@ -25,7 +25,10 @@ export class Surroundings {
     private readonly ball = new THREE.MeshPhongMaterial({ color: 0x8a93a6, shininess: 20 });
     private readonly hollow = new THREE.MeshPhongMaterial({ color: 0x8a93a6, side: THREE.BackSide, transparent: true, opacity: 0.35 });
     private readonly up = new THREE.Vector3(0, 1, 0);
+    private readonly side = new THREE.Vector3(1, 0, 0);
     private size = 1;
+    /** Of the light about the vertical, radians. */
+    lightAngle = 0;
 
     /** `cheap`: grounds are lines, not surfaces, for processors that do the work of a graphics card. */
     constructor(private readonly cheap: boolean) {
@@ -128,9 +131,11 @@ export class Surroundings {
     /** The light goes with the body, so that its shadow stays sharp. */
     follow(center: THREE.Vector3): void {
         this.light.target.position.copy(center);
-        this.light.position.copy(center).addScaledVector(this.up, 3 * this.size);
-        this.light.position.x += 1.2 * this.size;
-        this.light.position.z += 1.6 * this.size;
+        // Any direction across will do to count the angle from; x + z unless that is upwards.
+        this.side.set(0.6, 0, 0.8);
+        if (Math.abs(this.side.dot(this.up)) > 0.9) this.side.set(0, 1, 0);
+        this.side.addScaledVector(this.up, -this.side.dot(this.up)).normalize().applyAxisAngle(this.up, this.lightAngle);
+        this.light.position.copy(center).addScaledVector(this.up, 3 * this.size).addScaledVector(this.side, 2 * this.size);
     }
 
     dispose(): void {

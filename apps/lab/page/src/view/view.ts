@@ -21,6 +21,8 @@ export interface Look {
     ground: boolean;
     shadows: boolean;
     follow: boolean;
+    /** Where the light comes from, degrees about the vertical. */
+    light: number;
 }
 
 interface Pane {
@@ -96,11 +98,13 @@ export class View {
 
     setLook(look: Look): void {
         const ground = look.ground !== this.look.ground;
-        this.look = look;
+        // A copy: the next change is to be seen as one.
+        this.look = { ...look };
         for (const [k, pane] of this.panes.entries()) {
             pane.body.setStyle(look.style, look.flat);
             pane.body.setColored(look.field !== "none");
             pane.surroundings.light.castShadow = look.shadows && QUALITIES[this.quality]!.shadows;
+            pane.surroundings.lightAngle = (look.light * Math.PI) / 180;
             if (ground) pane.surroundings.build(pane.geometry, look.ground);
             this.recolor(pane, k);
             this.refresh(pane);

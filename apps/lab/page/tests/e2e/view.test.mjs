@@ -60,6 +60,27 @@ test("forces, momenta, contacts, pins, ground and shadows are drawn or hidden", 
     await lab.control("show-contacts").check();
     await lab.control("show-shadows").uncheck();
     await lab.control("show-shadows").check();
+    await lab.scene("tumbling-rod");
+    const grounds = () => lab.read(() => window.lilyan.view.panes[0].surroundings.floors.children.length);
+    assert.equal(await grounds(), 1);
+    await lab.control("show-ground").uncheck();
+    assert.equal(await grounds(), 0);
+    await lab.control("show-ground").check();
+    assert.equal(await grounds(), 1);
+    await lab.scene("spot-landing");
+});
+
+test("the light turns about the body", async () => {
+    const from = () => lab.read(() => {
+        const { light } = window.lilyan.view.panes[0].surroundings;
+        return light.position.clone().sub(light.target.position).normalize().toArray();
+    });
+    const before = await from();
+    await lab.slide("light", 1);
+    const after = await from();
+    assert.ok(Math.hypot(...after.map((x, k) => x - before[k])) > 0.05 && Math.abs(after[1] - before[1]) < 1e-6, `${before} to ${after}`);
+    await lab.shot("view-light-turned");
+    await lab.slide("light", -1);
 });
 
 test("left-drag turns, shift-drag moves, the wheel zooms, F frames", async () => {
