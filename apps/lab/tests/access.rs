@@ -27,8 +27,8 @@ fn only_exact_hosts_and_origins_and_the_token() {
         assert_eq!(status, 403, "{evil}");
         assert!(!answer.contains("<script"), "{evil}: nothing of the page is shown");
     }
-    // hyper itself refuses a request without Host, or passes it on to be refused.
-    assert!(matches!(lab.get("/", &[]).0, 400 | 403));
+    assert_eq!(lab.get("/", &[]).0, 403, "no host");
+    assert_eq!(lab.get("/", &[("Host", &host), ("Host", "evil.com")]).0, 403, "two hosts");
 
     let socket = |origin: Option<&str>, token: &str| {
         let mut headers = vec![
@@ -55,6 +55,14 @@ fn only_exact_hosts_and_origins_and_the_token() {
         &format!("https://{host}"),
     ] {
         assert_eq!(socket(Some(origin), &lab.token), 403, "{origin}");
+        for (method, path) in [("POST", "/upload"), ("GET", "/result"), ("GET", "/")] {
+            let path = format!("{path}?token={}&session=x&name=a.obj&job=1&file=report.html", lab.token);
+            assert_eq!(
+                lab.ask(method, &path, &[("Host", &host), ("Origin", origin)], b"").0,
+                403,
+                "{method} from {origin}"
+            );
+        }
     }
     let almost = format!("{}0", &lab.token[..lab.token.len() - 1]);
     for token in ["", "0", almost.as_str(), &format!("{}0", lab.token)] {
@@ -169,6 +177,25 @@ fn scenes_read_nothing_but_what_was_sent() {
         let ask = serde_json::json!({ "do": "open", "text": text, "name": "x.toml" });
         let told = page.answer(&ask.to_string(), "error")["text"].as_str().unwrap().to_owned();
         assert!(told.contains("the lab has no file") || told.contains("mesh"), "{file}: {told}");
+    }
+    #[cfg(unix)]
+    {
+        let session = page.texts.iter().find(|t| t["event"] == "hello").unwrap()["session"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let labs = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+        let folder = labs.map(|lab| lab.path().join(&session)).find(|folder| folder.is_dir()).unwrap();
+        std::os::unix::fs::symlink(&secret, folder.join("link.obj")).unwrap();
+        let told = page.answer(r#"{"do":"mesh","name":"link.obj"}"#, "error");
+        assert!(told["text"].as_str().unwrap().contains("the lab has no file"), "{told}");
+        let path = format!("/upload?token={}&session={session}&name=link.obj", lab.token);
+        assert_eq!(
+            lab.ask("POST", &path, &[("Host", &lab.host())], b"changed").0,
+            400,
+            "nothing is written through a link"
+        );
+        assert_eq!(std::fs::read_to_string(&secret).unwrap(), "v 0 0 0\n");
     }
     std::fs::remove_file(secret).unwrap();
     page.frame();

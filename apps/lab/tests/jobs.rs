@@ -149,6 +149,32 @@ fn a_coarse_body_is_opened_beside_the_fine_one() {
     }
 }
 
+/// What moves keeps moving while a job works beside it.
+#[test]
+fn a_job_does_not_hold_the_panes_up() {
+    let lab = Lab::open("wobbling-jelly");
+    let mut page = lab.page();
+    page.event("panes");
+    page.answer(r#"{"do":"speed","value":null}"#, "status");
+    let pace = |page: &mut Page| {
+        let step = |page: &mut Page| page.frame().says["panes"][0]["step"].as_u64().unwrap();
+        let (first, began) = (step(page), std::time::Instant::now());
+        page.until("two seconds", |_| (began.elapsed() > Duration::from_secs(2)).then_some(()));
+        (step(page) - first) as f64 / began.elapsed().as_secs_f64()
+    };
+    let alone = pace(&mut page);
+    page.say(&compare(&[1e-5], 10.0));
+    page.until("progress", |p| {
+        p.texts.iter().find(|t| t["event"] == "job" && t["share"].as_f64() > Some(0.0)).map(|_| ())
+    });
+    let beside = pace(&mut page);
+    page.say(r#"{"do":"cancel"}"#);
+    assert_eq!(ended(&mut page)["state"], "cancelled");
+    println!("{alone:.0} steps/s alone, {beside:.0} beside a comparison");
+    let least = if std::env::var_os("LILYAN_SPEED").is_some() { 0.7 } else { 0.25 };
+    assert!(beside > least * alone, "{alone} steps/s alone, {beside} beside a comparison");
+}
+
 /// What would not end, or cannot be meant, is refused before anything begins.
 #[test]
 fn jobs_have_limits() {

@@ -241,13 +241,19 @@ fn a_page_that_does_not_read_holds_nobody_up() {
     page.answer(r#"{"do":"speed","value":null}"#, "status");
     let pace = |page: &mut Page| {
         let (a, began) = (page.frame().says["panes"][0]["step"].as_u64().unwrap(), Instant::now());
-        page.until("two seconds", |p| (began.elapsed() > Duration::from_secs(2)).then_some(p.frames.len()));
+        page.until("a second", |p| (began.elapsed() > Duration::from_secs(1)).then_some(p.frames.len()));
         (page.frame().says["panes"][0]["step"].as_u64().unwrap() - a) as f64 / began.elapsed().as_secs_f64()
     };
-    let alone = pace(&mut page);
-    let deaf: Vec<Page> = (0..5).map(|_| lab.page_of(&session)).collect();
-    let beside = pace(&mut page);
-    drop(deaf);
+    // By turns, and the best of each: what else the machine does comes and goes.
+    let (mut alone, mut beside) = (0f64, 0f64);
+    for _ in 0..3 {
+        alone = alone.max(pace(&mut page));
+        let deaf: Vec<Page> = (0..5).map(|_| lab.page_of(&session)).collect();
+        beside = beside.max(pace(&mut page));
+        drop(deaf);
+    }
+    println!("{alone:.0} steps/s alone, {beside:.0} beside five pages that do not read");
     // Timings on a shared machine scatter; being held up would be a factor, not a share.
-    assert!(beside > 0.4 * alone, "{alone} steps/s alone, {beside} beside pages that do not read");
+    let least = if std::env::var_os("LILYAN_SPEED").is_some() { 0.95 } else { 0.4 };
+    assert!(beside > least * alone, "{alone} steps/s alone, {beside} beside pages that do not read");
 }

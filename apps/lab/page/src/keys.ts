@@ -40,6 +40,15 @@ function typing(event: KeyboardEvent): boolean {
     return target instanceof HTMLInputElement && ["text", "number", "search"].includes(target.type);
 }
 
+/** Whether a control has the focus because somebody went there with the keyboard. */
+let reached = false;
+window.addEventListener("focusin", (event) => void (reached = (event.target as HTMLElement).matches(":focus-visible")));
+window.addEventListener("pointerdown", () => void (reached = false));
+
+function pressing(target: HTMLElement): boolean {
+    return reached && target.matches("button, summary, input[type=checkbox]");
+}
+
 export function listen(actions: Actions & { screenshot(): void; gravity(): void }, hand: Hand | null, view: View | null): void {
     const turn = (dx: number, dy: number) => {
         view?.orbit.turn(dx, dy);
@@ -63,6 +72,8 @@ export function listen(actions: Actions & { screenshot(): void; gravity(): void 
         }
         if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
         const target = event.target as HTMLElement;
+        // Who goes from control to control with the keyboard presses them with Space; who clicked one pauses with it.
+        if (event.key === " " && pressing(target)) return;
         // A slider moves with the arrows, and a button that was clicked is not clicked again by Space.
         if (event.key.startsWith("Arrow") && target instanceof HTMLInputElement) return;
         const action = does[event.key.length === 1 ? event.key.toLowerCase() : event.key];
@@ -72,6 +83,6 @@ export function listen(actions: Actions & { screenshot(): void; gravity(): void 
     });
     // Space on a focused button or box would press it as well when let go.
     window.addEventListener("keyup", (event) => {
-        if (event.key === " " && !typing(event)) event.preventDefault();
+        if (event.key === " " && !typing(event) && !pressing(event.target as HTMLElement)) event.preventDefault();
     });
 }

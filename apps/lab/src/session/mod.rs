@@ -236,7 +236,11 @@ impl Sessions {
         let Some(handle) = self.open().get(session).cloned() else {
             return Err("there is no such session; load the page again\n".into());
         };
-        std::fs::write(handle.folder.join(name), bytes).map_err(|e| format!("the file cannot be kept: {e}\n"))
+        let path = handle.folder.join(name);
+        if path.is_symlink() {
+            return Err("a link cannot be written to\n".into());
+        }
+        std::fs::write(path, bytes).map_err(|e| format!("the file cannot be kept: {e}\n"))
     }
 
     /// A file that a job of a session left: its type, and what is in it.

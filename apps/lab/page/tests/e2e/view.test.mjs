@@ -151,6 +151,24 @@ test("keys: space, point, backspace, H, question mark", async () => {
     assert.deepEqual(lab.problems, []);
 });
 
+test("with the keyboard alone: Tab reaches controls, Space presses them", async () => {
+    await lab.pause();
+    await lab.control("show-shadows").focus();
+    await lab.page.keyboard.press("Tab");
+    const [name, before] = await lab.read(() => [document.activeElement.dataset.test, document.activeElement.checked]);
+    await lab.page.keyboard.press("Space");
+    assert.equal(await lab.control(name).isChecked(), !before, name);
+    assert.ok(!(await lab.read(() => window.lilyan.lab.status.running)), "and does not run");
+    await lab.page.keyboard.press("Space");
+    // A box that was clicked does not take the key away from the simulation.
+    await lab.click("show-pins");
+    const clicked = await lab.control("show-pins").isChecked();
+    await lab.page.keyboard.press("Space");
+    await lab.until(() => window.lilyan.lab.status.running, "running");
+    assert.equal(await lab.control("show-pins").isChecked(), clicked);
+    await lab.click("show-pins");
+});
+
 test("without WebGL the page says so and the rest works", async () => {
     const blind = await startBrowser(["--disable-webgl", "--disable-webgl2", "--disable-3d-apis"]);
     const plain = await openPage(blind, program.url);
