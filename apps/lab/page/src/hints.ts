@@ -24,6 +24,8 @@ export class Hints {
         this.show(localStorage.getItem(KNOWN) === null ? "pull" : null);
         let before = "";
         lab.on("panes", (panes) => {
+            // Who compares needs no help.
+            if (panes.length > 1) this.show(null);
             const material = JSON.stringify(panes.map((pane) => [pane.title, pane.scene.body]));
             if (this.stage === "change" && before !== "" && material !== before) this.changed();
             before = material;
