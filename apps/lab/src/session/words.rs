@@ -6,7 +6,12 @@ use lilyan_scene::document::{Place, SceneError};
 pub fn of(error: &SceneError) -> String {
     let SceneError { origin, place, path, message } = error;
     let message = without_options(message);
-    let setting = if path.is_empty() { message } else { format!("{path}: {message}") };
+    let setting = match path.as_str() {
+        // For a terminal the file's name comes before it.
+        "" if message.starts_with("has ") => format!("the scene {message}"),
+        "" => message,
+        path => format!("{path}: {message}"),
+    };
     let file = origin.rsplit(['/', '\\']).next().unwrap_or_default();
     match place {
         Place::Line(line) if !origin.starts_with("built-in:") => format!("{file}:{line}: {setting}"),
@@ -41,6 +46,8 @@ mod tests {
             |origin: &str, place: Place| of(&SceneError::at(origin, place, "time.step", "must be positive"));
         assert_eq!(at("built-in:pendulum", Place::Override), "time.step: must be positive");
         assert_eq!(at("built-in:pendulum", Place::Line(7)), "time.step: must be positive");
+        let bare = SceneError::file("built-in:chain", "has no body of tets to coarsen");
+        assert_eq!(of(&bare), "the scene has no body of tets to coarsen");
         assert_eq!(at("/tmp/secret/x.toml", Place::Line(7)), "x.toml:7: time.step: must be positive");
     }
 

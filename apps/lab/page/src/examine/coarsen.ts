@@ -58,11 +58,14 @@ export function coarsenPage(lab: Lab): Page {
 
 function outcome(lab: Lab, job: Job, found: CoarsenResult): HTMLElement[] {
     const { fine, coarse } = found;
+    const most = Math.max(0, ...found.frequencies.flatMap(({ modes }) => modes.map((mode) => mode.fine_hz)));
     const off = (hz: number, of: number) => {
+        // A body on a hinge turns freely.
+        if (of <= 1e-4 * most) return `${short(hz < 1e-3 * most ? 0 : hz)} Hz`;
         const share = 100 * (hz / of - 1);
         return `${short(hz)} Hz (${Math.abs(share) < 0.01 ? "" : share > 0 ? "+" : "−"}${Math.abs(share) < 0.01 ? 0 : short(Math.abs(share), 2)} %)`;
     };
-    const spans = found.frequencies.flatMap(({ until, modes, accepted }, k) => {
+    const spans = found.frequencies.filter(({ modes }) => modes.length > 0).flatMap(({ until, modes, accepted }, k) => {
         const corrected = modes.some((mode) => mode.corrected_hz !== undefined);
         const when = found.frequencies.length > 1 ? (until === null ? ", then" : `, until ${short(until)} s`) : "";
         return [
@@ -78,7 +81,7 @@ function outcome(lab: Lab, job: Job, found: CoarsenResult): HTMLElement[] {
         h("p", { "data-test": "coarsen-summary" }, h("b", {}, `${fine.tets} tets to ${coarse.tets}, ${short(fine.tets / coarse.tets, 2)} times fewer`),
             found.opened ? ". The coarse body is beside the fine one; all begin anew." : "."),
         ...spans,
-        h("p", { class: "dim" }, "Rigid motions are left out. Alike: how much the shapes of a coarse mode and of the fine one agree."),
+        spans.length === 0 ? h("p", { class: "dim" }, "There are no frequencies to compare: nothing swings by itself here.") : h("p", { class: "dim" }, "Rigid motions are left out. Alike: how much the shapes of a coarse mode and of the fine one agree."),
         ...notes(found.notes),
         h("div", { class: "chips" }, saver(lab, job.job, "scene.toml", "Save the scene"), saver(lab, job.job, "coarse.vtu", "Save its mesh"), saver(lab, job.job, "coarsen.json", "Save the figures")),
     ];

@@ -2,6 +2,7 @@
 // fair only with an optimised program on a machine that does nothing else.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import WebSocket from "ws";
 import { openPage, startBrowser, startProgram } from "./lab.mjs";
 
 const BINDING = process.env.LILYAN_SPEED === "1";
@@ -23,6 +24,51 @@ async function cut(cells) {
     await lab.change(() => lab.read((n) => window.lilyan.lab.set("body.0.mesh.box.cells", n), cells), "a finer rod");
     return lab.read(() => window.lilyan.lab.panes[0].elements);
 }
+
+/** A client that takes messages in and does nothing with them. */
+async function receiver() {
+    const socket = new WebSocket(`${program.origin.replace("http", "ws")}/socket?token=${program.token}`);
+    const client = { frames: 0, version: -1, newer: () => {}, socket };
+    socket.on("message", (data, binary) => {
+        if (!binary) return;
+        const [kind, length] = [data.readUInt32LE(0), data.readUInt32LE(4)];
+        const { version } = JSON.parse(data.subarray(8, 8 + length).toString());
+        if (kind === 1) client.version = version;
+        else client.frames += 1;
+        if (kind === 2) client.newer(version);
+    });
+    await new Promise((resolve) => socket.on("open", resolve));
+    client.set = (path, value) => new Promise((resolve) => {
+        const [start, before] = [performance.now(), client.version];
+        client.newer = (version) => version > before && resolve(performance.now() - start);
+        socket.send(JSON.stringify({ do: "set", pane: null, changes: [{ path, value }] }));
+    });
+    return client;
+}
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test("frames per second, and the delay of a change, for a client that only receives", async (t) => {
+    await lab.pause();
+    const client = await receiver();
+    await wait(500);
+    await client.set("body.0.mesh.box.cells", [14, 8, 8]);
+    await wait(500);
+    const delays = [];
+    for (let k = 0; k < 40; k++) {
+        delays.push(await client.set("body.0.material.E", 1e5 + k));
+        await wait(50);
+    }
+    delays.sort((a, b) => a - b);
+    await client.set("body.0.mesh.box.cells", [19, 9, 10]);
+    await wait(1000);
+    client.frames = 0;
+    await wait(5000);
+    const rate = client.frames / 5;
+    client.socket.close();
+    t.diagnostic(`10260 tets: ${rate.toFixed(1)} frames per second; 5376 tets: ${delays[20].toFixed(0)} ms from a change to its frame, p95 ${delays[38].toFixed(0)} ms`);
+    assert.ok(rate > 1);
+    if (BINDING) assert.ok(rate >= 30 && delays[38] < 100, `${rate} frames per second, ${delays[38]} ms`);
+});
 
 test("pictures per second with ten thousand tets and no graphics card", async (t) => {
     const tets = await cut([19, 9, 10]);
