@@ -228,8 +228,19 @@ fn elements_are_counted() {
     let mut page = lab.page();
     page.event("panes");
     page.answer(r#"{"do":"open","scene":"tumbling-rod"}"#, "panes");
-    let cells = json!({ "path": "body.0.mesh.box.cells", "value": [100, 30, 30] });
-    let told = page.answer(&json!({ "do": "set", "changes": [cells] }).to_string(), "error");
-    assert!(told["text"].as_str().unwrap().contains("more than the lab takes"), "{told}");
+    let (began, before) = (Instant::now(), memory());
+    for mesh in [
+        json!({ "box": { "size": [1, 1, 1], "cells": [100, 30, 30] } }),
+        // These would not fit into any memory.
+        json!({ "box": { "size": [1, 1, 1], "cells": [200, 200, 200] } }),
+        json!({ "sphere": { "radius": 1, "edge": 1e-4 } }),
+        json!({ "sphere": { "radius": 1, "tets": 900_000_000 } }),
+        json!({ "cloth": { "size": [1, 1], "cells": [20_000, 20_000], "thickness": 0.001 } }),
+    ] {
+        let change = json!({ "path": "body.0.mesh", "value": mesh });
+        let told = page.answer(&json!({ "do": "set", "changes": [change] }).to_string(), "error");
+        assert!(told["text"].as_str().unwrap().contains("more than the lab takes"), "{told}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(20) && memory() < before + 500.0, "{} MiB", memory());
     page.frame();
 }

@@ -64,6 +64,18 @@ fn settings_change_while_the_state_goes_on() {
     assert!(page.answer(r#"{"do":"undo"}"#, "error")["text"].as_str().unwrap().contains("nothing"));
 }
 
+/// The stable step is judged anew a moment after a change, without holding it up.
+#[test]
+fn the_stable_step_follows_a_change() {
+    let lab = Lab::open("tumbling-rod");
+    let mut page = lab.page();
+    let limit = |panes: &Value| panes["panes"][0]["stability"]["limit"].as_f64().unwrap();
+    let first = limit(&page.event("panes"));
+    page.answer(&set("body.0.material.E", json!(4e5)), "panes");
+    let later = limit(&page.event("panes"));
+    assert!((2.0 * later / first - 1.0).abs() < 0.01, "four times as stiff: {first} s to {later} s");
+}
+
 /// A pull does work from outside, and the books balance with and after it.
 #[test]
 fn pulling_is_work_from_outside() {

@@ -141,6 +141,7 @@ impl Actor {
             if self.stale && self.shown.elapsed() >= FRAME {
                 self.send_frame();
             }
+            self.judge();
         }
     }
 
@@ -239,6 +240,12 @@ impl Actor {
         let labels = labels(&self.panes);
         let panes: Vec<Value> = self.panes.iter().zip(&labels).map(|(p, label)| p.describe(label)).collect();
         json!({ "event": "panes", "panes": panes }).to_string()
+    }
+
+    /// Tells what has changed about the panes without a change in their shapes.
+    pub(super) fn tell_described(&mut self) {
+        let panes = self.described();
+        self.tell(panes);
     }
 
     /// Tells everything that pages know of the panes, after something in them changed.

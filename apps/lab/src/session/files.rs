@@ -34,21 +34,26 @@ impl Files {
     }
 }
 
+/// Every mesh that a scene speaks of.
+pub fn meshes(scene: &Scene) -> Vec<&MeshSpec> {
+    let mut all = Vec::new();
+    for body in &scene.bodies {
+        all.push(&body.mesh);
+        all.extend(&body.display);
+        if let Some(FitKind::Fine { mesh, .. }) = body.fit.as_ref().map(|fit| &fit.kind) {
+            all.push(mesh);
+        }
+    }
+    all
+}
+
 /// Names of mesh files in a scene, and where they lead; built-in ones lead nowhere.
 fn named(scene: &Scene) -> Vec<(String, PathBuf)> {
-    let fine = |kind: &FitKind| match kind {
-        FitKind::Fine { mesh, .. } => Some(mesh.as_ref().clone()),
-        _ => None,
-    };
-    let meshes = scene.bodies.iter().flat_map(|body| {
-        let fitted = body.fit.as_ref().and_then(|fit| fine(&fit.kind));
-        [Some(body.mesh.clone()), body.display.clone(), fitted].into_iter().flatten()
-    });
-    let file = |mesh: MeshSpec| match mesh.shape {
-        Shape::File { path, .. } if library::asset(&scene.origin.0, &path).is_none() => {
-            Some((path.clone(), scene.resolve(&path)))
+    let file = |mesh: &MeshSpec| match &mesh.shape {
+        Shape::File { path, .. } if library::asset(&scene.origin.0, path).is_none() => {
+            Some((path.clone(), scene.resolve(path)))
         }
         _ => None,
     };
-    meshes.filter_map(file).collect()
+    meshes(scene).into_iter().filter_map(file).collect()
 }

@@ -12,6 +12,8 @@ mod message;
 mod pane;
 mod remedies;
 mod save;
+mod size;
+mod stability;
 mod touch;
 mod words;
 

@@ -1,11 +1,11 @@
 //! One simulation of a session: its scene as data, what was built from it, and what is drawn of it.
 
 use super::clock::Costs;
+use super::stability::Judgement;
 use super::touch::Grab;
-use super::{ELEMENTS, carry, words};
+use super::{ELEMENTS, carry, size, words};
 use lilyan_dynamics::{Checkpoint, StepRecord};
 use lilyan_scene::build::{Built, build};
-use lilyan_scene::diagnose;
 use lilyan_scene::document::{Node, SceneError, set_value};
 use lilyan_scene::run::{self, Drawn};
 use lilyan_scene::schema::{ContactKind, Scene};
@@ -36,9 +36,8 @@ pub struct Pane {
     pub grab: Option<Grab>,
     /// The last state that was sound.
     pub good: Checkpoint,
-    /// The longest stable step, s, for methods that have one.
-    pub limit: Option<f64>,
-    warnings: Vec<String>,
+    /// How long its step may be.
+    pub judgement: Judgement,
 }
 
 /// The vertices that pictures show, and what joins them.
@@ -115,13 +114,19 @@ pub fn scene_of(document: &Node, origin: &str) -> Result<Scene, SceneError> {
 impl Pane {
     /// Builds a scene; `others` elements are simulated elsewhere in the session.
     pub fn new(document: Node, origin: &str, others: usize) -> Result<Self, String> {
+        let mut pane = Self::unjudged(document, origin, others)?;
+        pane.judge();
+        Ok(pane)
+    }
+
+    fn unjudged(document: Node, origin: &str, others: usize) -> Result<Self, String> {
         let scene = scene_of(&document, origin).map_err(|e| words::of(&e))?;
+        size::check(&scene)?;
         let built = build(&scene).map_err(|e| words::of(&e))?;
-        let mut pane = Self {
+        let pane = Self {
             view: View::of(&built),
             document,
             origin: origin.to_owned(),
-            warnings: built.warnings.clone(),
             good: built.simulation.checkpoint(),
             scene,
             built,
@@ -129,22 +134,11 @@ impl Pane {
             last: StepRecord::default(),
             costs: Costs::default(),
             grab: None,
-            limit: None,
+            judgement: Judgement::default(),
         };
         let elements = pane.elements() + others;
         if elements > ELEMENTS {
-            return Err(format!(
-                "{elements} elements are more than the lab takes ({ELEMENTS}); use a coarser mesh, or `lilyan run`"
-            ));
-        }
-        let claims = pane.built.simulation.integrator.claims();
-        if claims.explicit {
-            let limit = diagnose::explicit_limit(&pane.built);
-            pane.limit = limit.map(|limit| limit * diagnose::stability_factor(&pane.scene));
-        } else {
-            // Of explicit methods `describe` tells the limit; finding it again would double the time of a change.
-            let about_steps = diagnose::step_warnings(&pane.scene, &pane.built);
-            pane.warnings.extend(about_steps);
+            return Err(size::too_many(elements));
         }
         Ok(pane)
     }
@@ -157,8 +151,9 @@ impl Pane {
 
     /// The same scene with other settings, where this one is. Also says what could not be carried over.
     pub fn changed(&self, document: Node, others: usize) -> Result<(Self, Option<String>), String> {
-        let mut pane = Self::new(document, &self.origin, others)?;
+        let mut pane = Self::unjudged(document, &self.origin, others)?;
         let notice = carry::over(self, &mut pane)?;
+        pane.judge_later(self);
         pane.label.clone_from(&self.label);
         pane.good = pane.built.simulation.checkpoint();
         Ok((pane, notice))
@@ -224,7 +219,7 @@ impl Pane {
             return Some(run::blown_up(&self.scene, &self.built));
         }
         let (t, step, name) = (simulation.state.t, simulation.step, &self.scene.integrator.name);
-        let remedy = match self.limit.filter(|limit| step > *limit) {
+        let remedy = match self.judgement.limit.filter(|limit| step > *limit) {
             Some(limit) => {
                 format!("the step of {step:.2e} s is longer than {limit:.2e} s, up to which {name} is stable")
             }
@@ -267,7 +262,7 @@ impl Pane {
         let claims = self.built.simulation.integrator.claims();
         let conserved = &self.built.conserved;
         let step = self.scene.time.step;
-        let stability = self.limit.map(|limit| {
+        let stability = self.judgement.limit.map(|limit| {
             let text = match step / limit {
                 share if share > 1.0 => format!(
                     "a step of {step:.2e} s is above the limit of {limit:.2e} s: the motion will explode; \
@@ -297,7 +292,7 @@ impl Pane {
                 "bounded": claims.bounds_energy(),
             },
             "stability": stability,
-            "warnings": self.warnings,
+            "warnings": self.built.warnings.iter().chain(&self.judgement.remarks).collect::<Vec<_>>(),
             "notes": self.built.notes,
         })
     }

@@ -87,9 +87,11 @@ impl Lab {
     /// A page of the session of that name.
     pub fn page_of(&self, session: &str) -> Page {
         let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        // Machines that are busy get time to answer.
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let url = format!("ws://{}/socket?token={}&session={session}", self.address, self.token);
         let (socket, _) = tungstenite::client(url, stream).unwrap();
+        socket.get_ref().set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         Page { socket, texts: Vec::new(), frames: Vec::new(), closed: None }
     }
 }
