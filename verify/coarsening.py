@@ -1,7 +1,8 @@
 """Coarse scenes against their fine ones: frequencies, motion of a probe, time of a run.
 
 Layers, a soft crack, cavities, fibres and the tagged meshes of other programs; fine tets at least 100 times the coarse
-ones. `average` is what `homogenize` has to beat.
+ones. `average` is the thing to beat; `homogenize+eigenfit`, the default, has to have the frequencies to 3 % and the
+motion to 10 % over five periods at a hundredth of the time.
 """
 
 import json
@@ -11,7 +12,7 @@ import common
 import numpy as np
 
 GRAVITY = {"gravity": [0, 0, -9.81]}
-METHODS = ("average", "homogenize")
+METHODS = ("average", "homogenize", "homogenize+eigenfit")
 
 
 def held_below(axis, value):
@@ -74,6 +75,7 @@ def cases():
     built_in = lambda name: common.REPOSITORY / f"scenes/{name}.toml"  # noqa: E731
     # name, fine scene, coarse tets, what `average` is off by at least, what `homogenize` at most (first frequency)
     yield "layered cube", built_in("layered-cube"), 48, 1.0, 0.2
+    # Under all of its weight the bar swings down by its length; here by a twelfth of it.
     yield "cracked bar", built_in("cracked-bar"), 100, 0.5, 0.25
     if not common.LONG:
         return
@@ -102,11 +104,11 @@ def coarsened(fine, method, tets):
     return directory / "coarse/scene.toml", json.loads(answer.stdout)
 
 
-def motion(path, frequency):
-    """Probe over five periods of the first mode in thirty steps each, and the wall time of a step."""
-    step = 1 / frequency / 30
+def motion(path, frequency, gravity, steps):
+    """Probe over five periods of the first mode in so many steps each, and the wall time of a step."""
+    step = 1 / frequency / steps
     run = common.run(path, time__step=step, time__end=5 / frequency, output__every=5 / frequency,
-                     integrator='{ name = "implicit-midpoint" }')
+                     integrator='{ name = "implicit-midpoint" }', environment__gravity=gravity)
     table = run.probes
     x = np.stack([table[key] for key in list(table)[1:4]], axis=1)
     return x - x[0], run.summary["seconds_per_step_median"]
@@ -115,28 +117,37 @@ def motion(path, frequency):
 def main():
     for name, fine, tets, least, most in cases():
         exact = common.modes(fine, 6).frequencies
+        gravity = [0, 0, -1.0] if name == "cracked bar" else GRAVITY["gravity"]
+        steps = 30 if isinstance(fine, dict) else 60  # the built-in ones are not linear
         moved = None
         for method in METHODS:
             path, report = coarsened(fine, method, tets)
-            ratio = report["tets_ratio"]
             found = common.modes(path, 6).frequencies
             off = found[:3] / exact[:3] - 1
-            text = " ".join(f"{100 * o:+.0f} %" for o in off)
+            text = " ".join(f"{100 * o:+.1f} %" for o in off)
             title = f"{name}, {report['fine']['tets']} to {report['coarse']['tets']} tets, {method}"
             common.figure(f"{title}: first three frequencies off by", text)
-            if least is not None:
-                if method == "average":
-                    common.check(f"{title}: first frequency", f"{off[0]:.3f}", f"≥ {least}", off[0] >= least)
-                else:
-                    common.check(f"{title}: first frequency", off[0], most)
-            if common.LONG:
-                if moved is None:
-                    moved = motion(fine, exact[0])
-                x, seconds = motion(path, exact[0])
-                error = np.abs(x - moved[0]).max() / np.abs(moved[0]).max()
-                common.figure(f"{title}: probe, of the deflection, over five periods", error)
-                common.figure(f"{title}: fine step over coarse step, time", moved[1] / seconds)
-                common.figure(f"{title}: fine tets over coarse", ratio)
+            if method == METHODS[-1]:
+                common.check(f"{title}: first three frequencies", np.abs(off).max(), 0.03)
+            elif least is not None and method == "average":
+                common.check(f"{title}: first frequency", f"{off[0]:.3f}", f"≥ {least}", off[0] >= least)
+            elif most is not None:
+                common.check(f"{title}: first frequency", off[0], most)
+            if not common.LONG:
+                continue
+            if moved is None:
+                moved = motion(fine, exact[0], gravity, steps)
+            x, seconds = motion(path, exact[0], gravity, steps)
+            error = np.abs(x - moved[0]).max() / np.abs(moved[0]).max()
+            what = f"{title}: probe, of the deflection, over five periods"
+            faster = moved[1] / seconds
+            if method == METHODS[-1]:
+                common.check(what, error, 0.1)
+                common.check(f"{title}: fine step over coarse step, time", f"{faster:.0f}", "≥ 100", faster >= 100)
+            else:
+                common.figure(what, error)
+                common.figure(f"{title}: fine step over coarse step, time", faster)
+            common.figure(f"{title}: fine tets over coarse", report["tets_ratio"])
 
 
 common.start(main)

@@ -125,6 +125,8 @@ pub trait System: Sync {
     fn inner_hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         self.hessian(t, q, curvature, h);
     }
+    /// Adds the rest of ∇²W. By default there is none.
+    fn outer_hessian(&self, _t: f64, _q: &[f64], _curvature: Curvature, _h: &mut BlockMatrix) {}
     /// Adds those of the forces without potential that do not come from deformation, N.
     fn outer_forces(&self, _t: f64, _q: &[f64], _v: &[f64], _f: &mut [f64]) {}
     /// Bodies whose lowest modes are to have other frequencies; see [`crate::fit`].

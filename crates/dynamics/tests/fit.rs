@@ -1,6 +1,6 @@
 //! Fits against the same system with the matrix that a fit stands for, written out.
 
-use lilyan_dynamics::fit::{Fit, Phase};
+use lilyan_dynamics::fit::{Fit, Phase, Target};
 use lilyan_dynamics::integrators::{CATALOGUE, refusal};
 use lilyan_dynamics::systems::{Particles, Spring};
 use lilyan_dynamics::{Curvature, Integrator, Mass, Simulation, State, System, Value};
@@ -110,8 +110,9 @@ impl System for Linear {
 
 const RATIOS: [f64; 4] = [0.3, 0.5, 0.45, 0.8];
 
-/// A system with a fit, the same with K‡ and D‡ written out, and a state off rest.
-fn pair(damped: bool, load: bool) -> [Linear; 2] {
+/// A system with a fit, and the same with K‡ and D‡ written out. `shaped`: not its own modes have other values, but
+/// mixtures of them.
+fn pair(damped: bool, load: bool, shaped: bool) -> [Linear; 2] {
     let masses: Vec<f64> = (0..N).map(|i| 1.0 + 0.1 * (i / 3) as f64).collect();
     let rest: Vec<f64> = (0..N).map(|i| (1.3 * i as f64).cos()).collect();
     // K = Σ k n nᵀ along all pairs, plus a little of everything so that nothing is multiple.
@@ -137,12 +138,30 @@ fn pair(damped: bool, load: bool) -> [Linear; 2] {
     let held: Vec<bool> = (0..N).map(|i| i < 3).collect();
     let modes = lowest_modes(&kb, &mb, &held, RATIOS.len(), 1e-12).unwrap();
     let mut fitted = k.clone();
-    for ((u, value), r) in modes.vectors.iter().zip(&modes.values).zip(RATIOS) {
+    let mut add = |weight: f64, u: &[f64]| {
         for i in 0..N {
             for j in 0..N {
-                fitted[i * N + j] += (r - 1.0) * value * masses[i] * u[i] * masses[j] * u[j];
+                fitted[i * N + j] += weight * masses[i] * u[i] * masses[j] * u[j];
             }
         }
+    };
+    let mut target = Target::Ratios(RATIOS.to_vec());
+    if shaped {
+        modes.vectors.iter().zip(&modes.values).for_each(|(u, value)| add(-value, u));
+        // Half a reflection, so that every new mode has something of all four; lengths and signs do not matter.
+        let mix = |i: usize, j: usize| if i == j { 0.5 } else { -0.5 };
+        let mut shapes = Vec::new();
+        let values: Vec<f64> = modes.values.iter().zip(RATIOS).map(|(v, r)| v * r).collect();
+        for j in 0..4 {
+            let one = |d: usize| (0..4).map(|i| mix(i, j) * modes.vectors[i][d]).sum::<f64>();
+            let shape: Vec<f64> = (0..N).map(one).collect();
+            add(values[j], &shape);
+            shapes.extend(shape.iter().map(|x| [3.0, -0.2, 1.0, -7.0][j] * x));
+        }
+        target = Target::Modes { values, shapes: Arc::new(shapes), from: 4 };
+    } else {
+        let changed = modes.vectors.iter().zip(&modes.values).zip(RATIOS);
+        changed.for_each(|((u, value), r)| add((r - 1.0) * value, u));
     }
     let rest = Arc::new(rest);
     let make = |k: Vec<f64>, fits| Linear {
@@ -156,7 +175,7 @@ fn pair(damped: bool, load: bool) -> [Linear; 2] {
         until: f64::INFINITY,
         fits,
     };
-    let phases = vec![Phase { until: f64::INFINITY, ratios: RATIOS.to_vec() }];
+    let phases = vec![Phase { until: f64::INFINITY, target }];
     let fit = Fit { name: "all".into(), dofs: 0..N, rest: rest.clone(), phases };
     [make(k, vec![fit]), make(fitted, Vec::new())]
 }
@@ -188,14 +207,14 @@ fn a_fit_is_the_matrix_that_it_stands_for() {
             given.push(("tolerance".to_string(), Value::Number(1e-12)));
         }
         let make = || entry.create(&given).unwrap();
-        let refused = refusal(make().as_ref(), &pair(false, false)[0]);
+        let refused = refusal(make().as_ref(), &pair(false, false, false)[0]);
         if let Some(why) = refused {
             assert!(!make().takes_fits() && why.contains("use"), "{}: {why}", entry.name);
             continue;
         }
         tried.push(entry.name);
-        for (damped, load) in [(false, false), (true, true)] {
-            let [fitted, plain] = pair(damped, load);
+        for (damped, shaped) in [(false, false), (true, true), (true, false), (false, true)] {
+            let [fitted, plain] = pair(damped, damped, shaped);
             let (fitted, plain) = (run(fitted, make(), 60), run(plain, make(), 60));
             let report = &fitted.fitting().unwrap().bodies()[0];
             assert_eq!((report.steps, report.without), (60, 0), "{}", entry.name);
@@ -224,13 +243,13 @@ fn a_fit_is_the_matrix_that_it_stands_for() {
 #[test]
 fn constraints_that_change_bring_their_own_ratios() {
     let make = || lilyan_dynamics::integrators::find("semi-implicit").unwrap().create(&[]).unwrap();
-    let [mut fitted, _] = pair(false, false);
+    let [mut fitted, _] = pair(false, false, false);
     fitted.until = 0.52;
     let infinity = f64::INFINITY;
-    let phase = |until, ratios: &[f64]| Phase { until, ratios: ratios.to_vec() };
+    let phase = |until, ratios: &[f64]| Phase { until, target: Target::Ratios(ratios.to_vec()) };
     // Nothing is fitted before the release: then the two move alike up to it, and differ afterwards.
     fitted.fits[0].phases = vec![phase(0.52, &[]), phase(infinity, &[0.5, 0.5])];
-    let [mut bare, _] = pair(false, false);
+    let [mut bare, _] = pair(false, false, false);
     bare.until = 0.52;
     bare.fits.clear();
     let (a, b) = (run(fitted, make(), 10), run(bare, make(), 10));
@@ -292,7 +311,7 @@ fn net(stretch: [f64; 3], spin: f64) -> (Net, State) {
             springs.push(Spring { ends: [a, b], stiffness: 100.0 + f64::from(a), length, damping: 0.0 });
         }
     }
-    let phases = vec![Phase { until: f64::INFINITY, ratios: vec![0.6, 0.7, 0.5] }];
+    let phases = vec![Phase { until: f64::INFINITY, target: Target::Ratios(vec![0.6, 0.7, 0.5]) }];
     let fit = Fit { name: "box".into(), dofs: 0..24, rest: Arc::new(rest.clone()), phases };
     let net = Net(Particles::new(&[1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7], springs, 1.0), vec![fit]);
     let q: Vec<f64> = rest.iter().enumerate().map(|(i, x)| (x - 0.5) * stretch[i % 3]).collect();
@@ -312,7 +331,7 @@ fn a_body_that_turns_keeps_its_fit_and_its_momenta() {
     }
     // More than a turn later.
     let report = &simulation.fitting().unwrap().bodies()[0];
-    assert_eq!((report.steps, report.without), (300, 0));
+    assert_eq!((report.steps, report.without), (300, 0), "{:?} {:?}", report.why, report.first);
     let (p, l) = simulation.state.momenta([0.0; 3]);
     assert!(apart(&p, &linear) < 1e-9, "{p:?}, not {linear:?}");
     // The modes are those of the start of each step, the torque is asked for in its middle.

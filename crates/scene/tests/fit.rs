@@ -6,6 +6,7 @@ mod common {
 
 use common::running::{column, folder, made, run_until};
 use lilyan_dynamics::System;
+use lilyan_dynamics::fit::Target;
 use lilyan_scene::build::{Built, build};
 use lilyan_scene::diagnose;
 use lilyan_scene::schema::Scene;
@@ -85,7 +86,11 @@ fn released_pins_bring_other_ratios_and_a_resumed_run_repeats_every_bit() {
     let fit = built.simulation.system.fits()[0].clone();
     assert_eq!(fit.phases.len(), 2);
     assert_eq!(fit.phases[0].until, 0.2);
-    assert!(furthest(&fit.phases[0].ratios, &fit.phases[1].ratios) > 0.01);
+    let values = |k: usize| match &fit.phases[k].target {
+        Target::Modes { values, .. } => values.clone(),
+        Target::Ratios(ratios) => panic!("{ratios:?}, not modes of the fine mesh"),
+    };
+    assert!(furthest(&values(0), &values(1)) > 0.01);
     let [whole, parts] = ["fit-whole", "fit-parts"].map(folder);
     run_until(&scene, built, &whole, false, None);
     let (scene, built) = made(BAR, &more);
@@ -101,15 +106,21 @@ fn released_pins_bring_other_ratios_and_a_resumed_run_repeats_every_bit() {
 
 #[test]
 fn a_fit_that_fails_is_left_out_counted_and_told() {
-    // Drawn into another shape, the bar has other modes.
-    let drawn = "body.0.initial={ stretch = [0.1, 6, 1] }";
+    // Drawn into another shape, the bar has other modes; into a quarter of its length the same, much stiffer.
     let soft = "body.0.material.model=\"stable-neo-hookean\"";
-    let (scene, built) = made(BAR, &[FIT, drawn, soft, "time.end=0.05", "pin.0.until=0.001"]);
-    let outcome = run_until(&scene, built, &folder("fit-lost"), false, None);
-    let warnings = outcome.summary["warnings"].to_string();
-    let without = outcome.summary["fits"][0]["steps_without"].as_u64().unwrap();
-    assert!(without > 0, "{}", outcome.summary["fits"]);
-    assert!(warnings.contains("went without its fit") && warnings.contains("first at t ="), "{warnings}");
+    for (stretch, fails) in
+        [("[0.1, 6, 1]", true), ("[0.25, 1, 1]", true), ("[3, 1, 1]", true), ("[1.1, 1, 1]", false)]
+    {
+        let drawn = format!("body.0.initial={{ stretch = {stretch} }}");
+        let more = [FIT, &drawn, soft, "time.end=0.002", "time.step=0.001", "pin.0.until=0.0005"];
+        let (scene, built) = made(BAR, &more);
+        let outcome = run_until(&scene, built, &folder("fit-lost"), false, None);
+        let warnings = outcome.summary["warnings"].to_string();
+        let without = outcome.summary["fits"][0]["steps_without"].as_u64().unwrap();
+        assert_eq!(without > 0, fails, "{stretch}: {}", outcome.summary["fits"]);
+        let told = warnings.contains("went without its fit") && warnings.contains("first at t =");
+        assert_eq!(told, fails, "{stretch}: {warnings}");
+    }
 }
 
 #[test]

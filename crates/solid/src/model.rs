@@ -323,6 +323,11 @@ impl System for Model {
             potential.add_hessian(q, curvature, h);
         }
     }
+    fn outer_hessian(&self, _t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        for potential in self.potentials.iter().filter(|p| p.kind() != Kind::Elastic) {
+            potential.add_hessian(q, curvature, h);
+        }
+    }
     fn outer_forces(&self, _t: f64, _q: &[f64], v: &[f64], f: &mut [f64]) {
         for damping in &self.dampings {
             damping.add_outer_forces(v, f);

@@ -1,10 +1,11 @@
 //! The lowest modes of two meshes of one body, told apart and compared: which mode of the coarse one is which of the
-//! fine one, and how much too stiff it is.
+//! fine one, how much too stiff it is, and what the modes of the fine one look like on the coarse one.
 
 use crate::Model;
 use crate::mesh::{Embedding, TetMesh};
-use lilyan_dynamics::{System, fit};
-use lilyan_solve::EigenError;
+use lilyan_dynamics::System;
+use lilyan_dynamics::fit::{self, Target};
+use lilyan_solve::{EigenError, Small};
 use std::sync::Arc;
 
 /// A body and its rest shape.
@@ -30,6 +31,10 @@ pub struct Spectra {
     pub partner: Vec<usize>,
     /// |uᵀBᵀMu| of each coarse mode and its partner: 1 where the shapes are the same.
     pub overlap: Vec<f64>,
+    /// Numbers of the fine modes that the coarse ones can form.
+    pub formed: Vec<usize>,
+    /// They on the coarse mesh, mode by mode: the nearest that the coarse modes can form, as the fine mesh weighs it.
+    pub shapes: Arc<Vec<f64>>,
 }
 
 /// |overlap| from which on two modes are the same \[chen2019, 3.3.5\].
@@ -57,19 +62,48 @@ impl Spectra {
         let first = 3 * fine.model.bodies()[fine.body].nodes.start;
         let mass = &fine.model.mass().diagonal()[first..first + 3 * points.len()];
         let inner = |a: &[f64], b: &[f64]| -> f64 { (0..a.len()).map(|i| mass[i] * a[i] * b[i]).sum() };
-        let fine_vectors: Vec<Vec<f64>> = fine_vectors;
-        let overlaps: Vec<Vec<f64>> = coarse_vectors
-            .iter()
-            .map(|u| {
-                let carried = embedding.map(u);
-                let size = inner(&carried, &carried).sqrt().max(f64::MIN_POSITIVE);
-                let one = |v: &Vec<f64>| inner(&carried, v).abs() / (size * inner(v, v).sqrt());
-                fine_vectors.iter().map(one).collect()
-            })
-            .collect();
-        let partner = pair(&overlaps, fine_values.len());
+        let carried: Vec<Vec<f64>> = coarse_vectors.iter().map(|u| embedding.map(u)).collect();
+        let (m, k) = (carried.len(), fine_vectors.len());
+        let sizes: Vec<f64> = fine_vectors.iter().map(|v| inner(v, v).sqrt()).collect();
+        let along = Small::from_fn(m, k, |i, j| inner(&carried[i], &fine_vectors[j]) / sizes[j]);
+        let square = Small::from_fn(m, m, |i, j| inner(&carried[i], &carried[j])).symmetric();
+        let overlap_of =
+            |i: usize, j: usize| along[(i, j)].abs() / square[(i, i)].sqrt().max(f64::MIN_POSITIVE);
+        let overlaps: Vec<Vec<f64>> = (0..m).map(|i| (0..k).map(|j| overlap_of(i, j)).collect()).collect();
+        let partner = pair(&overlaps, k);
         let overlap = partner.iter().enumerate().map(|(i, &j)| overlaps[i][j]).collect();
-        Ok(Self { coarse: coarse_values, fine: fine_values, partner, overlap })
+        // Least squares: along = square · weights.
+        let inverse = square.function(|v| if v > 0.0 { 1.0 / v } else { 0.0 });
+        let inverse = inverse.ok_or(EigenError::TooManyModes { available: 0 })?;
+        let weights = inverse.times(&along);
+        // Lowest first, each as far as it is not made of those before.
+        let (mut formed, mut basis) = (Vec::new(), Vec::<Vec<f64>>::new());
+        for j in 0..k {
+            let mut left: Vec<f64> = (0..m).map(|i| weights[(i, j)]).collect();
+            let product = |a: &[f64], b: &[f64]| (0..m).map(|i| a[i] * b[i]).sum::<f64>();
+            for taken in &basis {
+                let along = product(&square.apply(taken), &left);
+                left.iter_mut().zip(taken).for_each(|(l, t)| *l -= along * t);
+            }
+            let size = product(&left, &square.apply(&left)).max(0.0).sqrt();
+            if size > SAME && formed.len() < m {
+                formed.push(j);
+                basis.push(left.into_iter().map(|x| x / size).collect());
+            }
+        }
+        let mut shapes = Vec::new();
+        for &j in &formed {
+            let one = |d: usize| (0..m).map(|i| weights[(i, j)] * coarse_vectors[i][d]).sum::<f64>();
+            shapes.extend((0..coarse_vectors[0].len()).map(one));
+        }
+        let shapes = Arc::new(shapes);
+        Ok(Self { coarse: coarse_values, fine: fine_values, partner, overlap, formed, shapes })
+    }
+
+    /// What makes of the coarse modes those of the fine body.
+    pub fn target(&self) -> Target {
+        let values = self.formed.iter().map(|&j| self.fine[j]).collect();
+        Target::Modes { values, shapes: self.shapes.clone(), from: self.coarse.len() }
     }
 
     /// λ(fine)/λ(coarse) of each coarse mode; 1 where a motion costs nothing.

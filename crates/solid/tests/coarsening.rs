@@ -229,6 +229,22 @@ fn a_laminate_has_backus_moduli() {
     }
 }
 
+/// Along fibres, which end at the loaded faces, stiffness is the mean of both, E = Σ c E, in every slice of coarse cells.
+#[test]
+fn fibres_pull_their_share_up_to_their_ends() {
+    let fine = box_mesh([3.0, 1.0, 1.0], [18, 8, 8]).unwrap();
+    let fibre = |x: [f64; 3]| (x[1] - 0.5).abs() < 0.25 && (x[2] - 0.5).abs() < 0.25;
+    let stiffness = per_tet(&fine, |x| isotropic(if fibre(x) { 1e8 } else { 4e5 }, 0.0));
+    let coarse = box_mesh([3.0, 1.0, 1.0], [6, 1, 1]).unwrap();
+    let out = coarsened(&fine, &stiffness, &free(&fine), &coarse, DIRECT);
+    let mean = 0.25 * 1e8 + 0.75 * 4e5;
+    for (slice, tets) in out.result.stiffness.chunks_exact(6).enumerate() {
+        let young = tets.iter().map(|c| c[0][0]).sum::<f64>() / 6.0;
+        println!("slice {slice}: {:.3} of the mean", young / mean);
+        assert!((young / mean - 1.0).abs() < 0.1, "slice {slice}: {young:e}, not {mean:e}");
+    }
+}
+
 /// A cavity is found and left free: the body around it is softer, by more than its missing volume.
 #[test]
 fn a_cavity_softens() {

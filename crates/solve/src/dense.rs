@@ -22,10 +22,11 @@ pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)
     Some((values, vectors))
 }
 
-/// A B, one entry after the other.
-fn product(a: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
-    let dot = |i: usize, j: usize| (0..a.ncols()).fold(0.0, |sum, k| sum + a[(i, k)] * b[(k, j)]);
-    Mat::from_fn(a.nrows(), b.ncols(), dot)
+/// A B.
+fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    matmul(out.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    out
 }
 
 /// All solutions of K y = λ M y, λ ascending, Yᵀ M Y = 1, for an M near the identity.
@@ -37,10 +38,11 @@ pub(crate) fn generalized_eigen(k: &Mat<f64>, m: &Mat<f64>) -> Option<(Vec<f64>,
     if d.iter().any(|&d| d.is_nan() || d <= 0.0) {
         return None;
     }
-    let root =
-        Mat::from_fn(n, n, |i, j| (0..n).fold(0.0, |sum, l| sum + q[(i, l)] * q[(j, l)] / d[l].sqrt()));
-    let (values, vectors) = symmetric_eigen(product(&product(&root, k), &root).as_ref())?;
-    Some((values, product(&root, &vectors)))
+    let scaled = Mat::from_fn(n, n, |i, l| q[(i, l)] / d[l].sqrt());
+    let root = product(scaled.as_ref(), q.transpose());
+    let whole = product(product(root.as_ref(), k.as_ref()).as_ref(), root.as_ref());
+    let (values, vectors) = symmetric_eigen(whole.as_ref())?;
+    Some((values, product(root.as_ref(), vectors.as_ref())))
 }
 
 /// e^A, by its Taylor polynomial of degree 16 after scaling to a norm below ½, and squaring.

@@ -22,6 +22,7 @@ mod quasidefinite;
 pub mod refine;
 mod rows;
 mod saddle;
+mod small;
 pub mod threads;
 mod vector;
 
@@ -34,3 +35,4 @@ pub use krylov::{KrylovReport, cg, gmres};
 pub use ordering::Ordering;
 pub use rows::SparseRows;
 pub use saddle::{Dependence, Saddle, dependent_rows};
+pub use small::Small;

@@ -31,11 +31,11 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     tets: Option<usize>,
     /// How; --methods lists them
-    #[arg(long, default_value = "homogenize")]
+    #[arg(long, default_value = "homogenize+eigenfit")]
     method: String,
-    /// Modes that are given the frequencies of the fine body
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=20))]
-    modes: u8,
+    /// Modes that are made those of the fine body [default: 20, or 10 where the body keeps its material]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20))]
+    modes: Option<u8>,
     /// Show runs of the coarse scene on the fine mesh (display.pvd)
     #[arg(long)]
     display: bool,
@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Done {
         mesh,
         method: arguments.method.clone(),
         model: arguments.model.clone(),
-        modes: usize::from(arguments.modes),
+        modes: arguments.modes.map(usize::from),
         display: arguments.display,
     };
     if arguments.compare.is_some_and(|end| end.is_nan() || end <= 0.0) {

@@ -1,30 +1,40 @@
 //! Following the modes of fitted bodies from step to step.
 
-use super::rotation::{self, Matrix};
+use super::rest::{EXACT, Rest, STIFF};
+use super::rotation;
 use super::{Correction, Fit, Fitted};
 use crate::modes;
 use crate::{Mass, State, System};
 use lilyan_solve::flow::Linear;
 use lilyan_solve::newton::{Curvature, dot};
 use lilyan_solve::refine::Subspace;
-use lilyan_solve::{BlockMatrix, Cholesky, EigenError, Modes};
+use lilyan_solve::{BlockMatrix, Cholesky, Modes, Small};
 use std::ops::Range;
 
 /// Vectors beside those wanted, which hasten the convergence of the last of these.
 const GUARDS: usize = 3;
 /// |uᵢᵀMuⱼ| from which on a mode is found again \[chen2019, 3.3.5\].
-const SAME: f64 = 0.6;
-/// Components of other modes in a mode that is good enough. Its frequency is off by the square, and the step
-/// is solved for the modes as they are.
-const CLOSE: f64 = 0.03;
-/// Residual of modes that are found from nothing: close enough that refining finds nothing left to do.
-const EXACT: f64 = 1e-8;
-
+pub(super) const SAME: f64 = 0.6;
+/// Root mean square of the relative changes of length in a body up to which its modes at rest say something about it.
+const STRAINED: f64 = 0.25;
+/// Components of other modes in a mode that one refinement makes good enough. Its frequency is off by their square;
+/// a mixture of modes that are all fitted does no harm at all.
+const CLOSE: f64 = 0.1;
+/// Modes that tell whether a factorisation is still near: the lowest change most.
+const TELLING: usize = 3;
 /// The modes of all fitted bodies, and how they fared.
 #[derive(Default)]
 pub struct Fitting {
     bodies: Vec<Followed>,
     correction: Option<Correction>,
+    /// Stiffness against deformation where the step begins.
+    stiffness: Option<Stiffness>,
+}
+
+/// K, projected, and where it was taken.
+pub(super) struct Stiffness {
+    pub q: Vec<f64>,
+    pub k: BlockMatrix,
 }
 
 /// The modes of a body.
@@ -33,7 +43,7 @@ pub struct Followed {
     /// Held, or not of this body.
     mask: Vec<bool>,
     /// Modes at rest with that mask.
-    rest: Option<Subspace>,
+    rest: Option<Rest>,
     now: Subspace,
     improver: Improver,
     /// Steps so far.
@@ -61,14 +71,17 @@ struct Place<'a> {
 struct Improver {
     /// Where it was taken, m.
     taken_at: Vec<f64>,
-    made: Option<(BlockMatrix, Cholesky)>,
+    /// K there.
+    matrix: Option<BlockMatrix>,
+    /// Of K + σM.
+    factor: Option<Cholesky>,
 }
 
 /// K and M with the held unknowns out of the way.
-struct Pencil<'a> {
-    k: &'a BlockMatrix,
-    mass: &'a Mass,
-    held: &'a [bool],
+pub(super) struct Pencil<'a> {
+    pub k: &'a BlockMatrix,
+    pub mass: &'a Mass,
+    pub held: &'a [bool],
 }
 
 impl Linear for Pencil<'_> {
@@ -90,13 +103,13 @@ impl Linear for Pencil<'_> {
 }
 
 /// The rigid motions of a shape, M-orthonormal; none if something of it is held.
-struct Rigid {
-    fields: Vec<Vec<f64>>,
+pub(super) struct Rigid {
+    pub fields: Vec<Vec<f64>>,
     weighed: Vec<Vec<f64>>,
 }
 
 impl Rigid {
-    fn new(pencil: &Pencil<'_>, dofs: &Range<usize>, q: &[f64], mask: &[bool]) -> Self {
+    pub fn new(pencil: &Pencil<'_>, dofs: &Range<usize>, q: &[f64], mask: &[bool]) -> Self {
         let mut rigid = Self { fields: Vec::new(), weighed: Vec::new() };
         if dofs.clone().any(|i| mask[i]) {
             return rigid;
@@ -128,7 +141,7 @@ impl Rigid {
     }
 
     /// Takes them out of a vector.
-    fn without(&self, u: &mut [f64]) {
+    pub fn without(&self, u: &mut [f64]) {
         for (field, weighed) in self.fields.iter().zip(&self.weighed) {
             let s = dot(weighed, u);
             u.iter_mut().zip(field).for_each(|(u, f)| *u -= s * f);
@@ -139,6 +152,8 @@ impl Rigid {
 /// Why a step goes without the fit.
 type Unfit = &'static str;
 const CROSSED: Unfit = "fewer than half of the modes at rest are found again in the deformed body";
+const TOO_FAR: Unfit =
+    "it is strained by more than a quarter on average, where stiffness at rest says nothing";
 const LOST: Unfit = "the modes of the deformed body could not be found";
 
 impl Fitting {
@@ -148,7 +163,7 @@ impl Fitting {
             return None;
         }
         let bodies = system.fits().iter().map(|_| Followed::default()).collect();
-        let mut fitting = Self { bodies, correction: None };
+        let mut fitting = Self { bodies, ..Self::default() };
         fitting.refresh(system, state.t, &state.q);
         for body in &mut fitting.bodies {
             (body.steps, body.without, body.first) = (0, 0, None);
@@ -163,12 +178,18 @@ impl Fitting {
 
     /// The system as it is fitted now.
     pub fn view<'a>(&'a self, system: &'a dyn System) -> Fitted<'a> {
-        Fitted { system, correction: self.correction.as_ref() }
+        Fitted { system, correction: self.correction.as_ref(), stiffness: self.stiffness.as_ref() }
     }
 
     /// Finds the correction for a step from q that ends at t.
     pub fn refresh(&mut self, system: &dyn System, t: f64, q: &[f64]) {
-        let mut k = BlockMatrix::zeros(system.pattern().clone());
+        let mut k = match self.stiffness.take() {
+            Some(Stiffness { mut k, .. }) => {
+                k.clear();
+                k
+            }
+            None => BlockMatrix::zeros(system.pattern().clone()),
+        };
         system.inner_hessian(t, q, Curvature::Projected, &mut k);
         let mut held = vec![false; q.len()];
         system.held(t, &mut held);
@@ -183,7 +204,8 @@ impl Fitting {
             }
         }
         correction.damp(system, t, q);
-        self.correction = (!correction.scales.is_empty()).then_some(correction);
+        self.correction = (!correction.roots.is_empty()).then_some(correction);
+        self.stiffness = Some(Stiffness { q: q.to_vec(), k });
     }
 
     /// What the next step must know.
@@ -217,7 +239,7 @@ impl Fitting {
             *body = Followed {
                 mask,
                 rest: body.rest.take(),
-                improver: Improver { taken_at: take(b as usize).to_vec(), made: None },
+                improver: Improver { taken_at: take(b as usize).to_vec(), ..Improver::default() },
                 now: Subspace { vectors: take(c as usize).to_vec(), values: take(d as usize).to_vec() },
                 steps: steps as u64,
                 without: without as u64,
@@ -229,98 +251,93 @@ impl Fitting {
 }
 
 impl Followed {
+    /// λ at rest, fine over coarse, of the modes that are fitted; none before they are known.
+    pub fn ratios(&self) -> Vec<f64> {
+        let change = self.rest.as_ref().map(|rest| &rest.change);
+        change.map_or(Vec::new(), |s| (0..s.rows()).map(|i| 1.0 + s[(i, i)]).collect())
+    }
+
     /// Follows the modes to a place and adds them to the correction.
     fn follow(&mut self, fit: &Fit, place: &Place<'_>, correction: &mut Correction) -> Result<(), Unfit> {
         let Place { system, t, q, k, held } = *place;
-        let ratios = fit.ratios(t);
-        if ratios.is_empty() {
-            return Ok(());
-        }
+        let phase = fit.phase(t).filter(|&p| fit.phases[p].target.count() > 0);
+        let Some(phase) = phase else { return Ok(()) };
         let mask: Vec<bool> = (0..q.len()).map(|i| held[i] || !fit.dofs.contains(&i)).collect();
         if mask != self.mask {
             *self =
                 Self { mask, steps: self.steps, without: self.without, first: self.first, ..Self::default() };
         }
-        if self.rest.is_none() {
-            self.rest = Some(
-                at_rest(system, &fit.dofs, &fit.rest, &self.mask, ratios.len() + GUARDS).map_err(|_| LOST)?,
-            );
+        if self.rest.as_ref().is_none_or(|rest| rest.phase != phase) {
+            self.rest = Some(Rest::new(system, fit, phase, &self.mask, GUARDS).map_err(|_| LOST)?);
         }
         let rest = self.rest.as_ref().expect("just made");
-        let used = ratios.len().min(rest.values.len());
-        let shapes =
-            [turn(fit, &self.mask, system.mass().diagonal(), q, &rest.vectors), rest.vectors.clone()];
+        let pattern = system.pattern();
+        let strained = rotation::strain(pattern, &fit.dofs, &fit.rest, q) > STRAINED;
+        if strained && !rest.is_still(k, &fit.dofs) {
+            return Err(TOO_FAR);
+        }
+        let turned = rotation::turned(pattern, &fit.dofs, &fit.rest, q, &rest.modes.vectors);
+        let shapes = [turned, rest.modes.vectors.clone()];
         let pencil = Pencil { k, mass: system.mass(), held: &self.mask };
         // A linear material does not turn with the body: what costs less is what its modes are near to.
         let stiffness = |u: &[f64]| k.quadratic_form(u);
         let rigid = [q, &fit.rest].map(|shape| Rigid::new(&pencil, &fit.dofs, shape, &self.mask));
         let cost = rigid.each_ref().map(|r| r.fields.iter().map(|u| stiffness(u)).sum::<f64>());
         let rigid = if cost[0] <= cost[1] { &rigid[0] } else { &rigid[1] };
-        let shift = 0.1 * rest.values.last().copied().unwrap_or(1.0).abs();
+        let shift = 0.1 * rest.modes.values.last().copied().unwrap_or(1.0).abs();
+        let used = rest.change.rows();
         let search = Search { place, pencil: &pencil, rigid, shift, used };
-        let known = self.now.vectors.len() == rest.vectors.len();
-        self.now.vectors.chunks_exact_mut(q.len()).for_each(|u| rigid.without(u));
-        if !(known && is_settled(&self.now, &pencil, q.len())) {
+        let Self { improver, now, .. } = self;
+        let known = now.vectors.len() == rest.modes.vectors.len();
+        let begun = known && improver.taken_at.len() == q.len();
+        now.vectors.chunks_exact_mut(q.len()).for_each(|u| rigid.without(u));
+        if !(begun && improver.is_for(place)) {
             // With the factor that is there, else with a new one, else from nothing.
-            let Self { improver, now, .. } = self;
-            let near = known && improver.taken_at.len() == q.len() && improver.improve(now, &search, 4);
-            let close = near
+            let close = begun && improver.improve(now, &search, 2)
                 || known && {
-                    *improver = Improver { taken_at: q.to_vec(), made: None };
+                    *improver = Improver::new(place);
                     improver.improve(now, &search, 10)
                 };
             if !close {
-                let (m, count) = (mass_matrix(system), ratios.len() + GUARDS);
+                let (m, count) = (mass_matrix(system), used + GUARDS);
                 let apart = rigid.fields.len();
                 *now = modes::lowest(k, &m, &self.mask, count, apart, &|u| rigid.without(u), EXACT)
                     .map_err(|_| LOST)?;
-                *improver = Improver { taken_at: q.to_vec(), made: None };
+                *improver = Improver::new(place);
+                // In a body under stress rigid motions cost something: without them these are no modes yet.
+                if apart > 0 {
+                    improver.improve(now, &search, 10);
+                }
             }
         }
-        let used = used.min(self.now.values.len());
-
-        let n = q.len();
+        let used = used.min(now.values.len());
+        let (n, own) = (q.len(), &now.values[..used]);
+        let vectors = &now.vectors[..used * n];
         let mut weighed = vec![0.0; used * n];
-        let vectors = &self.now.vectors[..used * n];
         for (u, w) in vectors.chunks_exact(n).zip(weighed.chunks_exact_mut(n)) {
             pencil.mass(u, w);
         }
-        let overlaps = shapes.map(|shape| -> Vec<Vec<f64>> {
-            let row = |w: &[f64]| shape.chunks_exact(n).take(used).map(|u| dot(w, u)).collect();
-            weighed.chunks_exact(n).map(row).collect()
-        });
-        let common = |o: &Vec<Vec<f64>>| o.iter().flatten().map(|x| x * x).sum::<f64>();
-        let overlaps = if common(&overlaps[0]) > common(&overlaps[1]) { &overlaps[0] } else { &overlaps[1] };
-        let found = (0..used).filter(|&j| overlaps.iter().any(|row| row[j].abs() > SAME)).count();
+        let overlap = |shape: &[f64]| {
+            let entry = |i: usize, j: usize| dot(&weighed[i * n..(i + 1) * n], &shape[j * n..(j + 1) * n]);
+            Small::from_fn(used, rest.change.rows(), entry)
+        };
+        let overlaps = shapes.each_ref().map(|shape| overlap(shape));
+        let common = |o: &Small| (0..used).flat_map(|i| o.row(i)).map(|x| x * x).sum::<f64>();
+        let overlap = if common(&overlaps[0]) > common(&overlaps[1]) { &overlaps[0] } else { &overlaps[1] };
+        let again = |j: usize| (0..used).any(|i| overlap[(i, j)].abs() > SAME);
+        let found = (0..overlap.columns()).filter(|&j| again(j)).count();
         if 2 * found < used {
             return Err(CROSSED);
         }
-        let stiffest = self.now.values[..used].iter().fold(0.0f64, |m, v| m.max(*v));
-        for (i, row) in overlaps.iter().enumerate() {
-            let known: f64 = row.iter().map(|o| o * o).sum();
-            let of_rest: f64 = row.iter().zip(ratios).map(|(o, r)| o * o * r).sum();
-            let ratio = of_rest + (1.0 - known).max(0.0) * ratios[i];
-            // A mode without stiffness, as about a hinge, has none to be scaled.
-            let stiff = self.now.values[i] > 1e-9 * stiffest;
-            correction.scales.push(if stiff { ratio - 1.0 } else { 0.0 });
-            correction.values.push(self.now.values[i]);
-        }
+        let turned = overlap.orthonormal(SAME).ok_or(LOST)?;
+        let change = turned.times(&rest.change).times(&turned.transposed()).symmetric();
+        correction.change = correction.change.beside(&change);
+        let least = STIFF * own.iter().fold(0.0f64, |m, v| m.max(*v));
+        correction.roots.extend(own.iter().map(|v| if *v > least { v.sqrt() } else { 0.0 }));
         correction.vectors.extend(vectors);
         correction.weighed.extend(weighed);
         Ok(())
     }
-}
-
-/// Whether U and Λ solve K u = λ M u already: the matrix of a linear material does not change.
-fn is_settled(modes: &Subspace, pencil: &Pencil<'_>, n: usize) -> bool {
-    let (mut ku, mut mu) = (vec![0.0; n], vec![0.0; n]);
-    modes.vectors.chunks_exact(n).zip(&modes.values).all(|(u, value)| {
-        pencil.stiffness(u, &mut ku);
-        pencil.mass(u, &mut mu);
-        let size = dot(&ku, &ku).sqrt();
-        mu.iter_mut().zip(&ku).for_each(|(m, k)| *m = k - value * *m);
-        dot(&mu, &mu).sqrt() <= 1e-6 * size
-    })
 }
 
 /// What modes are looked for, and among what.
@@ -335,31 +352,48 @@ struct Search<'a> {
 }
 
 impl Improver {
+    fn new(place: &Place<'_>) -> Self {
+        Self { taken_at: place.q.to_vec(), matrix: Some(place.k.clone()), factor: None }
+    }
+
+    /// K where it was taken.
+    fn matrix(&mut self, system: &dyn System, t: f64) -> &BlockMatrix {
+        let Self { taken_at, matrix, .. } = self;
+        matrix.get_or_insert_with(|| {
+            let mut k = BlockMatrix::zeros(system.pattern().clone());
+            system.inner_hessian(t, taken_at, Curvature::Projected, &mut k);
+            k
+        })
+    }
+
+    /// Whether nothing has changed since, as in a linear material.
+    fn is_for(&mut self, place: &Place<'_>) -> bool {
+        let then = self.matrix(place.system, place.t);
+        then.values() == place.k.values() && then.extra() == place.k.extra()
+    }
+
     /// Improves modes until they are close, at most so often; whether they are.
     fn improve(&mut self, modes: &mut Subspace, search: &Search<'_>, most: usize) -> bool {
         let Place { system, t, q, .. } = *search.place;
-        let (matrix, factor) = match &mut self.made {
-            Some(made) => made,
-            none => {
-                let mut a = BlockMatrix::zeros(system.pattern().clone());
-                system.inner_hessian(t, &self.taken_at, Curvature::Projected, &mut a);
-                a.add_scaled(search.shift, &mass_matrix(system));
-                a.hold(search.pencil.held);
-                let mut factor = Cholesky::new();
-                if factor.factor(&a).is_err() {
-                    return false;
-                }
-                none.insert((a, factor))
-            }
-        };
         // What the body has become too far from improves nothing, however small the corrections that it gives.
-        let along =
-            |a: &BlockMatrix| modes.vectors.chunks_exact(q.len()).map(|u| a.quadratic_form(u)).sum::<f64>();
-        let (then, now) = (along(matrix), along(search.place.k));
-        let shifts = search.shift * modes.len(q.len()) as f64;
-        if (then - shifts - now).abs() > 0.5 * (now.abs() + shifts) {
+        let telling = modes.vectors.chunks_exact(q.len()).take(TELLING);
+        let along = |a: &BlockMatrix| telling.clone().map(|u| a.quadratic_form(u)).sum::<f64>();
+        let (then, now) = (along(self.matrix(system, t)), along(search.place.k));
+        let shifts = search.shift * TELLING as f64;
+        if (then - now).abs() > 0.5 * (now.abs() + shifts) {
             return false;
         }
+        if self.factor.is_none() {
+            let mut a = self.matrix(system, t).clone();
+            a.add_scaled(search.shift, &mass_matrix(system));
+            a.hold(search.pencil.held);
+            let mut factor = Cholesky::new();
+            if factor.factor(&a).is_err() {
+                return false;
+            }
+            self.factor = Some(factor);
+        }
+        let factor = self.factor.as_mut().expect("just made");
         let mut solve = |x: &mut [f64], columns: usize| factor.solve_many(x, columns);
         for _ in 0..most {
             let sizes = modes.refine(search.pencil, &mut solve, &|u| search.rigid.without(u), q.len());
@@ -372,41 +406,10 @@ impl Improver {
     }
 }
 
-fn mass_matrix(system: &dyn System) -> BlockMatrix {
+pub(super) fn mass_matrix(system: &dyn System) -> BlockMatrix {
     let mut m = BlockMatrix::zeros(system.pattern().clone());
     system.mass().add_to(&mut m);
     m
-}
-
-/// The modes of a body at rest.
-fn at_rest(
-    system: &dyn System,
-    dofs: &Range<usize>,
-    rest: &[f64],
-    mask: &[bool],
-    count: usize,
-) -> Result<Subspace, EigenError> {
-    let mut k = BlockMatrix::zeros(system.pattern().clone());
-    system.inner_hessian(0.0, rest, Curvature::Projected, &mut k);
-    let m = mass_matrix(system);
-    let pencil = Pencil { k: &k, mass: system.mass(), held: mask };
-    let rigid = Rigid::new(&pencil, dofs, rest, mask);
-    modes::lowest(&k, &m, mask, count, rigid.fields.len(), &|u| rigid.without(u), EXACT)
-}
-
-/// The lowest modes at rest of what has these unknowns, as held at time t, rigid motions not counted: as many as
-/// asked for, or as there are.
-pub fn modes_at_rest(
-    system: &dyn System,
-    dofs: &Range<usize>,
-    rest: &[f64],
-    t: f64,
-    count: usize,
-) -> Result<Subspace, EigenError> {
-    let mut mask = vec![false; rest.len()];
-    system.held(t, &mut mask);
-    mask.iter_mut().enumerate().filter(|(i, _)| !dofs.contains(i)).for_each(|(_, m)| *m = true);
-    at_rest(system, dofs, rest, &mask, count)
 }
 
 /// Gives the lowest modes at positions q, as a system without its fits has them, the values that its fits make of
@@ -422,11 +425,30 @@ pub fn correct_modes(system: &dyn System, q: &[f64], found: &mut Modes) {
     system.held(0.0, &mut held);
     let pencil = Pencil { k: &k, mass: system.mass(), held: &held };
     let corrected = Corrected { pencil, correction };
-    let mut subspace = Subspace { vectors: found.vectors.concat(), values: Vec::new() };
-    // Without new directions, refining is Rayleigh–Ritz among those that are there.
+    // Rayleigh–Ritz among those that were found and those that the fit makes new ones from.
+    let mut vectors = Vec::new();
+    let mut weighed = vec![0.0; n];
+    for u in found.vectors.iter().map(Vec::as_slice).chain(correction.vectors.chunks_exact(n)) {
+        let mut u = u.to_vec();
+        for _ in 0..2 {
+            corrected.mass(&u, &mut weighed);
+            let along: Vec<f64> = vectors.chunks_exact(n).map(|v| dot(v, &weighed)).collect();
+            for (v, s) in vectors.chunks_exact(n).zip(along) {
+                u.iter_mut().zip(v).for_each(|(u, v)| *u -= s * v);
+            }
+        }
+        corrected.mass(&u, &mut weighed);
+        let size = dot(&u, &weighed).sqrt();
+        if size > 1e-6 {
+            vectors.extend(u.into_iter().map(|x| x / size));
+        }
+    }
+    let mut subspace = Subspace { vectors, values: Vec::new() };
+    // Without new directions, refining is Rayleigh–Ritz.
     if subspace.refine(&corrected, &mut |x, _| x.fill(0.0), &|_| (), n).is_some() {
-        found.values = subspace.values;
-        found.vectors = subspace.vectors.chunks_exact(n).map(<[f64]>::to_vec).collect();
+        let count = found.values.len();
+        found.values = subspace.values[..count].to_vec();
+        found.vectors = subspace.vectors.chunks_exact(n).take(count).map(<[f64]>::to_vec).collect();
     }
 }
 
@@ -452,33 +474,25 @@ impl Linear for Corrected<'_> {
     }
 }
 
-/// Turns modes at rest by the rotation of what is held, or of the whole where that does not say.
-fn turn(fit: &Fit, mask: &[bool], mass: &[f64], q: &[f64], modes: &[f64]) -> Vec<f64> {
-    let point = |x: &[f64], i: usize| [x[i], x[i + 1], x[i + 2]];
-    let pairs = |held: bool| -> Vec<_> {
-        let nodes = fit.dofs.clone().step_by(3).filter(|&i| !held || (mask[i] && mask[i + 1] && mask[i + 2]));
-        nodes.map(|i| (mass[i], point(&fit.rest, i), point(q, i))).collect()
-    };
-    let rotation: Option<Matrix> =
-        rotation::between(&pairs(true)).or_else(|| rotation::between(&pairs(false)));
-    let Some(r) = rotation else { return modes.to_vec() };
-    let turned = |u: &[f64]| [0, 1, 2].map(|i| (0..3).map(|j| r[i][j] * u[j]).sum::<f64>());
-    modes.chunks_exact(3).flat_map(turned).collect()
-}
-
 impl Correction {
     /// Adds how much the modes are damped by deformation.
     fn damp(&mut self, system: &dyn System, t: f64, q: &[f64]) {
-        self.damping = vec![0.0; self.scales.len()];
-        if !system.has_forces() || self.scales.is_empty() {
+        let m = self.roots.len();
+        self.damping = Small::diagonal(&vec![0.0; m]);
+        if !system.has_forces() || m == 0 {
             return;
         }
         let mut d = BlockMatrix::zeros(system.pattern().clone());
         system.damping(t, q, &mut d);
-        for (i, u) in self.vectors.chunks_exact(self.n).enumerate() {
-            let mut outer = vec![0.0; self.n];
-            system.outer_forces(t, q, u, &mut outer);
-            self.damping[i] = self.scales[i] * (d.quadratic_form(u) + dot(u, &outer));
+        let mut products = Vec::with_capacity(self.vectors.len());
+        for u in self.vectors.chunks_exact(self.n) {
+            let mut product = vec![0.0; self.n];
+            d.mul_vec(u, &mut product);
+            system.outer_forces(t, q, u, &mut product);
+            products.extend(product);
         }
+        let part = |a: &[f64], k: usize| a[k * self.n..(k + 1) * self.n].to_vec();
+        let along = Small::from_fn(m, m, |i, j| dot(&part(&self.vectors, i), &part(&products, j)));
+        self.damping = self.force().times(&along.symmetric()).symmetric();
     }
 }

@@ -1,41 +1,50 @@
-//! EigenFit \[chen2019\], chapter 3: a coarse body whose lowest modes have the frequencies of the fine one.
+//! EigenFit \[chen2019\], chapter 3, and beyond: a coarse body whose lowest modes are those of the fine one.
 //!
-//! Linear elements are too stiff, the more so the larger they are. At rest the fine mesh has λᵢ where the coarse one
-//! has more; rᵢ is their ratio. At every step the lowest modes of the coarse body as it is then, K U = M U Λ,
-//! UᵀMU = 1, with K projected element by element, are given their share of the stiffness:
+//! Linear elements are too stiff, the more so the larger they are. At every step the lowest modes of the coarse body as
+//! it is then, K U = M U Λ, UᵀMU = 1, with K projected element by element, are given another stiffness:
 //!
-//!   f‡ = f + MU(R − 1)Uᵀf,    K‡ = K + MU(R − 1)ΛUᵀM.
+//!   K‡ = K + MU Λ^½(S − 1)Λ^½ UᵀM,    f‡ = f + MU Λ^½(S − 1)Λ^−½ Uᵀf.
+//!
+//! With S = diag(λᵢ(fine)/λᵢ(coarse)) this is EigenFit: frequencies are those of the fine mesh. Shapes are not, and with
+//! them how far a load bends the body and which part of it swings how fast. Here S may be any symmetric matrix, and
+//! where the modes of the fine body are known ([`Target::Modes`]) it is the one that has them at rest: A are the fine modes in
+//! terms of the coarse ones, made orthonormal, and Λ^½SΛ^½ = AΛ(fine)Aᵀ + (1 − AAᵀ)Λ(1 − AAᵀ).
 //!
 //! f and K are those of deformation, viscosity included: a load bends the softer body further, and a mode decays as
 //! fast as on the fine mesh. Gravity, contact and loads are what they are.
 //!
 //! * A system says which bodies are fitted, and how ([`Fit`]); the simulation follows their modes ([`Fitting`]), by
 //!   block Davidson from step to step, and shows integrators the system with its correction ([`Fitted`]).
-//! * A mode takes the ratios of the modes at rest that it is made of, Σⱼ (uᵢᵀMuⱼ)² rⱼ, and of its number as far as
-//!   it is made of others. \[chen2019\] goes by numbers alone, which swap where modes cross.
-//! * The fit of a step is accepted if at least half of the modes at rest are found again, |uᵢᵀMuⱼ| > 0.6. The shape
-//!   at rest is turned with the body first. Otherwise the step is done without, and counted.
+//! * S goes with the modes: Q S Qᵀ, where Q are the modes at rest in terms of those of the deformed body, UᵀMU(rest), made
+//!   orthonormal as far as they are found again. \[chen2019\] goes by numbers, which swap where modes cross.
+//!   Before that the modes at rest are turned, at each node as the body has turned there: a bar that bends far keeps them.
+//! * The fit of a step is accepted if at least half of the modes at rest are found again, |uᵢᵀMuⱼ| > 0.6, and if lengths
+//!   have not changed by more than a quarter on average. Otherwise the step is done without, and counted. (\[chen2019\] asks
+//!   for shapes alone. A bar drawn to a quarter of its length still bends like a bar, but how much too stiff its
+//!   mesh was at rest says nothing any more.)
 //! * Of a body that nothing holds, the rigid motions of its current shape are not among the modes: the correction
 //!   has no resultant and no torque.
-//! * For linear materials f‡ has the potential W + ½ Σ (r − 1)/λ (uᵀ∇W)². For others it has none; what is reported
-//!   as elastic energy is then this estimate, and the energy budget closes only as far as the modes stay.
+//! * For linear materials f‡ has the potential W + ½ gᵀU Λ^−½(S − 1)Λ^−½ Uᵀg, g = ∇W. For others it has none; what is
+//!   reported as elastic energy is then this estimate, and the energy budget closes only as far as the modes stay.
 
 mod follow;
+mod rest;
 mod rotation;
 
-pub use follow::{Fitting, Followed, correct_modes, modes_at_rest};
+pub use follow::{Fitting, Followed, correct_modes};
+pub use rest::modes_at_rest;
 
 use crate::constraints::Constraint;
 use crate::{EnergyParts, Mass, System};
 use lilyan_solve::newton::{Curvature, dot};
-use lilyan_solve::{BlockMatrix, BlockPattern, Deflation};
+use lilyan_solve::{BlockMatrix, BlockPattern, Deflation, Small};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Most modes that a fit takes: more are not seen, and cost.
 pub const MOST_MODES: usize = 20;
 
-/// How the lowest modes of a body are to be scaled.
+/// What the lowest modes of a body are to be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
     /// What it is called in messages.
@@ -44,24 +53,50 @@ pub struct Fit {
     pub dofs: Range<usize>,
     /// All unknowns of the system at rest, m.
     pub rest: Arc<Vec<f64>>,
-    /// Ratios from time to time, in order: what is held decides them.
+    /// What they are to be from time to time, in order: what is held decides it.
     pub phases: Vec<Phase>,
 }
 
-/// The ratios while the same nodes are held.
+/// A target while the same nodes are held.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
     /// Up to this time, s.
     pub until: f64,
-    /// λ(fine)/λ(coarse) of the modes at rest, lowest first, rigid motions not counted.
-    pub ratios: Vec<f64>,
+    /// What the modes are to be.
+    pub target: Target,
+}
+
+/// What modes at rest are to be, lowest first, rigid motions not counted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// As they are, with λ times this.
+    Ratios(Vec<f64>),
+    /// Those of the fine body.
+    Modes {
+        /// λ, 1/s².
+        values: Vec<f64>,
+        /// Displacements of the unknowns of the coarse body, mode by mode, of any length.
+        shapes: Arc<Vec<f64>>,
+        /// How many modes of the coarse body they are made from.
+        from: usize,
+    },
+}
+
+impl Target {
+    /// How many modes of the coarse body change.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Ratios(ratios) => ratios.len(),
+            Self::Modes { from, .. } => *from,
+        }
+    }
 }
 
 impl Fit {
-    /// The ratios in a step that ends at t.
-    pub fn ratios(&self, t: f64) -> &[f64] {
+    /// Number of the phase that a step which ends at t is in.
+    pub fn phase(&self, t: f64) -> Option<usize> {
         // Half a nanosecond of slack, as for pins.
-        self.phases.iter().find(|p| t <= p.until + 5e-10).map_or(&[], |p| &p.ratios)
+        self.phases.iter().position(|p| t <= p.until + 5e-10)
     }
 }
 
@@ -71,57 +106,63 @@ pub struct Correction {
     /// U and MU, column by column; 0 where held.
     vectors: Vec<f64>,
     weighed: Vec<f64>,
-    /// r − 1.
-    scales: Vec<f64>,
-    /// λ, 1/s².
-    values: Vec<f64>,
-    /// (r − 1) uᵀDu, 1/s.
-    damping: Vec<f64>,
+    /// S − 1.
+    change: Small,
+    /// λ^½, 1/s; 0 for modes without stiffness, which have none to change.
+    roots: Vec<f64>,
+    /// What is added to UᵀDU, 1/s.
+    damping: Small,
     n: usize,
 }
 
 impl Correction {
-    fn stiffness(&self) -> impl Iterator<Item = f64> {
-        self.scales.iter().zip(&self.values).map(|(s, v)| s * v)
+    fn inverse_roots(&self) -> Vec<f64> {
+        self.roots.iter().map(|r| if *r > 0.0 { 1.0 / r } else { 0.0 }).collect()
     }
 
-    fn add(&self, weights: impl Iterator<Item = f64>, x: &[f64], y: &mut [f64]) {
-        for (s, w) in self.weighed.chunks_exact(self.n).zip(weights) {
-            let along = w * dot(s, x);
-            y.iter_mut().zip(s).for_each(|(y, s)| *y += along * s);
+    /// Λ^½(S − 1)Λ^½, 1/s².
+    fn stiffness(&self) -> Small {
+        self.change.scaled(&self.roots, &self.roots)
+    }
+
+    /// Λ^½(S − 1)Λ^−½.
+    fn force(&self) -> Small {
+        self.change.scaled(&self.roots, &self.inverse_roots())
+    }
+
+    fn add(&self, weights: &Small, along: &[f64], x: &[f64], y: &mut [f64]) {
+        let along: Vec<f64> = along.chunks_exact(self.n).map(|s| dot(s, x)).collect();
+        for (s, c) in self.weighed.chunks_exact(self.n).zip(weights.apply(&along)) {
+            y.iter_mut().zip(s).for_each(|(y, s)| *y += c * s);
         }
     }
 
     /// y ← y + (K‡ − K) x.
     pub fn add_stiffness(&self, x: &[f64], y: &mut [f64]) {
-        self.add(self.stiffness(), x, y);
+        self.add(&self.stiffness(), &self.weighed, x, y);
     }
 
     /// y ← y + (D‡ − D) x.
     pub fn add_damping(&self, x: &[f64], y: &mut [f64]) {
-        self.add(self.damping.iter().copied(), x, y);
+        self.add(&self.damping, &self.weighed, x, y);
     }
 
     /// For a matrix A that has `stiffness`·K and `damping`·D in it.
     pub fn deflation(&self, a: &BlockMatrix, stiffness: f64, damping: f64) -> Deflation {
-        let weights = self.stiffness().zip(&self.damping).map(|(k, d)| stiffness * k + damping * d);
-        Deflation::new(a, &self.vectors, &self.weighed, weights.collect())
+        let weights = self.stiffness().combined(stiffness, &self.damping, damping);
+        Deflation::new(a, &self.vectors, &self.weighed, weights)
     }
 
-    /// g ← g + MU(R − 1)Uᵀ`force`.
+    /// g ← g + MU Λ^½(S − 1)Λ^−½ Uᵀ`force`.
     fn add_force(&self, force: &[f64], g: &mut [f64]) {
-        let along = self.vectors.chunks_exact(self.n).map(|u| dot(u, force));
-        let along: Vec<f64> = along.zip(&self.scales).map(|(c, s)| c * s).collect();
-        for (s, c) in self.weighed.chunks_exact(self.n).zip(along) {
-            g.iter_mut().zip(s).for_each(|(g, s)| *g += c * s);
-        }
+        self.add(&self.force(), &self.vectors, force, g);
     }
 
-    /// ½ Σ (r − 1)/λ (uᵀ`gradient`)².
+    /// ½ gᵀU Λ^−½(S − 1)Λ^−½ Uᵀg.
     fn energy(&self, gradient: &[f64]) -> f64 {
-        let modes = self.vectors.chunks_exact(self.n).zip(self.scales.iter().zip(&self.values));
-        let scaled = modes.filter(|(_, (s, _))| **s != 0.0);
-        scaled.map(|(u, (s, value))| 0.5 * s / value * dot(u, gradient).powi(2)).sum()
+        let along = self.vectors.chunks_exact(self.n).zip(self.inverse_roots());
+        let along: Vec<f64> = along.map(|(u, r)| r * dot(u, gradient)).collect();
+        0.5 * dot(&along, &self.change.apply(&along))
     }
 }
 
@@ -129,6 +170,7 @@ impl Correction {
 pub struct Fitted<'a> {
     system: &'a dyn System,
     correction: Option<&'a Correction>,
+    stiffness: Option<&'a follow::Stiffness>,
 }
 
 impl Fitted<'_> {
@@ -182,8 +224,17 @@ impl System for Fitted<'_> {
         }
     }
     fn hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
-        let projected = self.correction.is_some();
-        self.system.hessian(t, q, if projected { Curvature::Projected } else { curvature }, h);
+        if self.correction.is_none() {
+            return self.system.hessian(t, q, curvature, h);
+        }
+        match self.stiffness {
+            // Where the step begins it is known.
+            Some(known) if known.q == q => {
+                h.add_scaled(1.0, &known.k);
+                self.system.outer_hessian(t, q, Curvature::Projected, h);
+            }
+            _ => self.system.hessian(t, q, Curvature::Projected, h),
+        }
     }
     fn load(&self, t: f64, f: &mut [f64]) {
         self.system.load(t, f);
@@ -237,6 +288,9 @@ impl System for Fitted<'_> {
     }
     fn outer_gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
         self.system.outer_gradient(t, q, g);
+    }
+    fn outer_hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        self.system.outer_hessian(t, q, curvature, h);
     }
     fn outer_forces(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
         self.system.outer_forces(t, q, v, f);

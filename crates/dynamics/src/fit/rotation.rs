@@ -1,10 +1,13 @@
-//! How far a body has turned as a whole.
+//! How far a body has turned and strained, node by node: what is coupled to a node tells.
+
+use lilyan_solve::BlockPattern;
+use std::ops::Range;
 
 /// A 3×3 matrix by rows.
-pub(super) type Matrix = [[f64; 3]; 3];
+type Matrix = [[f64; 3]; 3];
 
 /// R of the polar decomposition A = R S, by \[muller2016\]: also where A is singular, as of points in a plane.
-pub(super) fn polar(a: &Matrix) -> Matrix {
+fn polar(a: &Matrix) -> Matrix {
     let mut r = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let column = |m: &Matrix, k: usize| [m[0][k], m[1][k], m[2][k]];
     for _ in 0..200 {
@@ -39,32 +42,61 @@ pub(super) fn polar(a: &Matrix) -> Matrix {
     r
 }
 
-/// A weight, a point, and where it went.
-pub(super) type Pair = (f64, [f64; 3], [f64; 3]);
+fn difference(x: &[f64], i: usize, j: usize) -> [f64; 3] {
+    [0, 1, 2].map(|k| x[3 * j + k] - x[3 * i + k])
+}
 
-/// The rotation that takes points, with weights, nearest to others, both about their centres; `None` if the points
-/// lie on a line.
-pub(super) fn between(pairs: &[Pair]) -> Option<Matrix> {
-    let total: f64 = pairs.iter().map(|p| p.0).sum();
-    let mean = |pick: &dyn Fn(&Pair) -> [f64; 3]| {
-        [0, 1, 2].map(|k| pairs.iter().map(|p| p.0 * pick(p)[k]).sum::<f64>() / total)
-    };
-    let (from, to) = (mean(&|p| p.1), mean(&|p| p.2));
-    let (mut a, mut spread) = ([[0.0; 3]; 3], [[0.0; 3]; 3]);
-    for (w, x, y) in pairs {
-        for i in 0..3 {
-            for j in 0..3 {
-                a[i][j] += w * (y[i] - to[i]) * (x[j] - from[j]);
-                spread[i][j] += w * (x[i] - from[i]) * (x[j] - from[j]);
-            }
+/// Pairs of nodes of a body that are coupled, as rows (i, j), i > j.
+fn edges<'a>(pattern: &'a BlockPattern, dofs: &Range<usize>) -> impl Iterator<Item = (usize, usize)> + 'a {
+    let nodes = dofs.start / 3..dofs.end / 3;
+    let inside = nodes.clone();
+    nodes.flat_map(move |j| {
+        let inside = inside.clone();
+        let below = pattern.column(j).iter().map(|i| *i as usize);
+        below.filter(move |i| *i != j && inside.contains(i)).map(move |i| (i, j))
+    })
+}
+
+/// Root mean square of the relative changes of length between coupled nodes.
+pub(super) fn strain(pattern: &BlockPattern, dofs: &Range<usize>, rest: &[f64], q: &[f64]) -> f64 {
+    let length =
+        |x: &[f64], i: usize, j: usize| difference(x, i, j).iter().map(|d| d * d).sum::<f64>().sqrt();
+    let (mut square, mut count) = (0.0, 0.0);
+    for (i, j) in edges(pattern, dofs) {
+        let before = length(rest, i, j);
+        if before > 0.0 {
+            square += (length(q, i, j) / before - 1.0).powi(2);
+            count += 1.0;
         }
     }
-    let trace: f64 = (0..3).map(|i| spread[i][i]).sum();
-    let minors: f64 = [(0, 1), (1, 2), (0, 2)]
-        .iter()
-        .map(|&(i, j): &(usize, usize)| spread[i][i] * spread[j][j] - spread[i][j] * spread[j][i])
-        .sum();
-    (minors > 1e-8 * trace * trace).then(|| polar(&a))
+    if count > 0.0 { (square / count).sqrt() } else { 0.0 }
+}
+
+/// Displacements at rest, column by column, each turned as the body has turned there.
+pub(super) fn turned(
+    pattern: &BlockPattern,
+    dofs: &Range<usize>,
+    rest: &[f64],
+    q: &[f64],
+    columns: &[f64],
+) -> Vec<f64> {
+    let mut stretches = vec![[[0.0; 3]; 3]; dofs.len() / 3];
+    for (i, j) in edges(pattern, dofs) {
+        let (x, y) = (difference(rest, i, j), difference(q, i, j));
+        for node in [i, j] {
+            let a = &mut stretches[node - dofs.start / 3];
+            (0..9).for_each(|k| a[k / 3][k % 3] += y[k / 3] * x[k % 3]);
+        }
+    }
+    let rotations: Vec<Matrix> = stretches.iter().map(polar).collect();
+    let mut out = columns.to_vec();
+    for column in out.chunks_exact_mut(rest.len()) {
+        for (u, r) in column[dofs.clone()].chunks_exact_mut(3).zip(&rotations) {
+            let turned = [0, 1, 2].map(|i| (0..3).map(|j| r[i][j] * u[j]).sum::<f64>());
+            u.copy_from_slice(&turned);
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -72,15 +104,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_in_a_plane_tell_their_rotation() {
+    fn what_is_coupled_to_a_node_tells_how_it_turned() {
         let (sin, cos) = 2.5f64.sin_cos();
-        let turned = |x: [f64; 3]| [cos * x[0] - sin * x[1], sin * x[0] + cos * x[1], x[2] + 3.0];
+        let apply = |x: [f64; 3]| [cos * x[0] - sin * x[1], sin * x[0] + cos * x[1], x[2] + 3.0];
+        // In a plane, so that the sums are singular.
         let points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [1.0, 2.0, 0.0]];
-        let pairs: Vec<_> = points.iter().map(|&x| (1.0, x, turned(x))).collect();
-        let r = between(&pairs).unwrap();
-        assert!(
-            (r[0][0] - cos).abs() < 1e-10 && (r[1][0] - sin).abs() < 1e-10 && (r[2][2] - 1.0).abs() < 1e-10
-        );
-        assert!(between(&pairs[..2]).is_none());
+        let (rest, q) = (points.concat(), points.map(apply).concat());
+        let pattern = BlockPattern::from_cliques(4, [[0u32, 1, 2, 3].as_slice()].into_iter());
+        assert!(strain(&pattern, &(0..12), &rest, &q) < 1e-15);
+        let found = turned(&pattern, &(0..12), &rest, &q, &[1.0, 0.0, 5.0].repeat(4));
+        for u in found.chunks_exact(3) {
+            assert!((u[0] - cos).abs() < 1e-10 && (u[1] - sin).abs() < 1e-10 && (u[2] - 5.0).abs() < 1e-10);
+        }
+        let longer: Vec<f64> = rest.iter().map(|x| 1.5 * x).collect();
+        assert!((strain(&pattern, &(0..12), &rest, &longer) - 0.5).abs() < 1e-12);
     }
 }

@@ -1,10 +1,11 @@
-//! Fits of bodies: ratios as given, or from the modes of a finer mesh.
+//! Fits of bodies: ratios or modes as given, or from the modes of a finer mesh.
 
-use super::{Built, BuiltBody, build};
+use super::{Built, BuiltBody, build, shape};
 use crate::document::SceneError;
-use crate::schema::{BodySpec, FitKind, IntegratorSpec, MeshSpec, Scene, Selector};
-use lilyan_dynamics::fit::{Fit, Phase};
+use crate::schema::{BodySpec, FitKind, FitSpec, IntegratorSpec, MeshSpec, Scene, Selector, TargetSpec};
+use lilyan_dynamics::fit::{Fit, Phase, Target};
 use lilyan_solid::Model;
+use lilyan_solid::mesh::TetMesh;
 use lilyan_solid::spectra::{OneBody, Spectra};
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use std::sync::Arc;
 pub(super) struct Resolved {
     /// All moduli times this.
     pub stiffness: f64,
-    /// Ratios from time to time; none: no fit of modes.
+    /// What modes are to be from time to time; none: no fit of modes.
     pub phases: Vec<Phase>,
 }
 
@@ -20,6 +21,7 @@ pub(super) struct Resolved {
 pub(super) fn resolve(
     scene: &Scene,
     body: usize,
+    mesh: &TetMesh,
     notes: &mut Vec<String>,
     warnings: &mut Vec<String>,
 ) -> Result<Resolved, SceneError> {
@@ -28,12 +30,18 @@ pub(super) fn resolve(
     let Some(fit) = &spec.fit else { return Ok(resolved) };
     match &fit.kind {
         FitKind::Stiffness(factor) => resolved.stiffness = *factor,
-        FitKind::Ratios(phases) => {
-            let phase = |until: Option<f64>, ratios: &Vec<f64>| Phase {
-                until: until.unwrap_or(f64::INFINITY),
-                ratios: ratios.clone(),
-            };
-            resolved.phases = phases.iter().map(|p| phase(p.until, &p.ratios)).collect();
+        FitKind::Phases(phases) => {
+            for phase in phases {
+                let target = match &phase.target {
+                    TargetSpec::Ratios(ratios) => Target::Ratios(ratios.clone()),
+                    TargetSpec::Modes { values, shapes, from } => Target::Modes {
+                        values: values.clone(),
+                        shapes: Arc::new(shapes_of(spec, fit, mesh, shapes, values.len())?),
+                        from: *from as usize,
+                    },
+                };
+                resolved.phases.push(Phase { until: phase.until.unwrap_or(f64::INFINITY), target });
+            }
         }
         FitKind::Fine { mesh, modes, dac } => {
             let fine = build(&alone(scene, body, Some(mesh.as_ref().clone()))?)?;
@@ -55,13 +63,13 @@ pub(super) fn resolve(
                          modes are modes there; it goes without the fit, use more tets",
                         spec.name
                     ));
-                    resolved.phases.push(Phase { until, ratios: Vec::new() });
+                    resolved.phases.push(Phase { until, target: Target::Ratios(Vec::new()) });
                 } else if *dac {
                     resolved.stiffness = ratios.first().copied().unwrap_or(1.0);
                     resolved.phases.clear();
                     break;
                 } else {
-                    resolved.phases.push(Phase { until, ratios });
+                    resolved.phases.push(Phase { until, target: spectra.target() });
                 }
             }
         }
@@ -69,11 +77,44 @@ pub(super) fn resolve(
     Ok(resolved)
 }
 
+/// Name of axis k of the shape of mode i (from 0) among the point data of a mesh.
+pub fn shape_name(shapes: &str, i: usize, k: usize) -> String {
+    format!("{shapes}_{}_{}", i + 1, ["x", "y", "z"][k])
+}
+
+/// Shapes of so many modes from the point data of a mesh, turned as the mesh is.
+fn shapes_of(
+    spec: &BodySpec,
+    fit: &FitSpec,
+    mesh: &TetMesh,
+    name: &str,
+    count: usize,
+) -> Result<Vec<f64>, SceneError> {
+    let mut out = Vec::with_capacity(3 * count * mesh.vertices.len());
+    let mut origin = [[0.0; 3]];
+    shape::place(spec, &mut origin);
+    for i in 0..count {
+        let axis = |k: usize| {
+            mesh.point_data.get(&shape_name(name, i, k)).ok_or_else(|| {
+                fit.mark.error(format!(
+                    "the mesh has no point data \"{}\", a shape of the modes; coarsen again, or leave the fit out",
+                    shape_name(name, i, k)
+                ))
+            })
+        };
+        let [x, y, z] = [axis(0)?, axis(1)?, axis(2)?];
+        let mut moved: Vec<[f64; 3]> = (0..x.len()).map(|v| [x[v], y[v], z[v]]).collect();
+        shape::place(spec, &mut moved);
+        out.extend(moved.iter().flat_map(|u| [0, 1, 2].map(|k| u[k] - origin[0][k])));
+    }
+    Ok(out)
+}
+
 /// Adds them to the model; returns the bodies that have some.
 pub(super) fn add(fits: Vec<Resolved>, bodies: &[BuiltBody], model: &mut Model) -> Vec<usize> {
     let rest: Arc<Vec<f64>> = Arc::new(bodies.iter().flat_map(|b| b.mesh.vertices.concat()).collect());
     let fitted: Vec<usize> =
-        (0..fits.len()).filter(|&b| fits[b].phases.iter().any(|p| !p.ratios.is_empty())).collect();
+        (0..fits.len()).filter(|&b| fits[b].phases.iter().any(|p| p.target.count() > 0)).collect();
     let of = |&b: &usize| {
         let (first, nodes) = (bodies[b].first_node, bodies[b].mesh.vertices.len());
         let phases = fits[b].phases.clone();

@@ -123,7 +123,7 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
     let mut fits = Vec::new();
     for (i, spec) in scene.bodies.iter().enumerate() {
         let form = shape::form(scene, spec, &mut notes)?;
-        let fit = fit::resolve(scene, i, &mut notes, &mut warnings)?;
+        let fit = fit::resolve(scene, i, &form.mesh, &mut notes, &mut warnings)?;
         let net = form.mesh.tets.is_empty() || spec.element == Element::Springs;
         let (mut body, v) = match net {
             true => add_net(spec, form, &mut builder)?,

@@ -1,7 +1,7 @@
 //! The fit of a coarse body to the frequencies of the fine one, as a `fit` in its scene.
 
-use super::carry::{set, table_of};
-use crate::build::fit::{alone, over_time};
+use super::carry::{set, table_of, text};
+use crate::build::fit::{alone, over_time, shape_name};
 use crate::build::{Built, build};
 use crate::document::{Node, Place, SceneError, Value};
 use crate::schema::Scene;
@@ -40,36 +40,48 @@ impl Found {
         Ok(Self { phases, by })
     }
 
-    /// Writes it into the document of the coarse scene. A mesh that cannot show the motion of the fine one goes
-    /// without, and so does a method of time integration that cannot step it.
-    pub fn put(&self, document: &mut Node, body: &mut dyn FnMut(&mut Node, Node), notes: &mut Vec<String>) {
+    /// The `fit` of the coarse body, and the shapes that go with it, as point data of its mesh. A coarse mesh that
+    /// cannot show the motion of the fine one goes without.
+    pub fn spec(&self, notes: &mut Vec<String>) -> (Node, Vec<(String, Vec<f64>)>) {
         let number = |x: f64| Node { value: Value::Number(x), place: Place::Unknown };
-        let mut phases = Vec::new();
-        for (until, spectra) in &self.phases {
+        let list = |nodes: Vec<Node>| Node { value: Value::Array(nodes), place: Place::Unknown };
+        let (mut phases, mut fields) = (Vec::new(), Vec::new());
+        for (p, (until, spectra)) in self.phases.iter().enumerate() {
             let (found, of) = (spectra.found(), spectra.coarse.len());
-            if !spectra.is_acceptable() {
+            let mut phase = Vec::new();
+            if spectra.is_acceptable() {
+                let name = if self.phases.len() == 1 { "mode".to_string() } else { format!("mode{}", p + 1) };
+                let n = spectra.shapes.len() / spectra.formed.len().max(1);
+                for (i, shape) in spectra.shapes.chunks_exact(n.max(1)).enumerate() {
+                    let axis = |k: usize| shape.iter().skip(k).step_by(3).copied().collect();
+                    fields.extend((0..3).map(|k| (shape_name(&name, i, k), axis(k))));
+                }
+                let values = spectra.formed.iter().map(|&j| number(spectra.fine[j])).collect();
+                phase.extend([
+                    ("modes", number(of as f64)),
+                    ("values", list(values)),
+                    ("shapes", text(&name)),
+                ]);
+            } else {
                 notes.push(format!(
                     "only {found} of the {of} lowest modes of the coarse mesh are modes of the fine one: it goes without a \
                      fit; take a finer coarse mesh"
                 ));
+                phase.push(("ratios", list(Vec::new())));
             }
-            let usable = if spectra.is_acceptable() { spectra.ratios() } else { Vec::new() };
-            let ratios = usable.iter().map(|r| number(r.clamp(1e-3, 1e3))).collect();
-            let mut phase = vec![("ratios", Node { value: Value::Array(ratios), place: Place::Unknown })];
             if until.is_finite() {
                 phase.push(("until", number(*until)));
             }
             phases.push(table_of(&phase));
         }
         let first = self.phases.first().filter(|(_, s)| s.is_acceptable()).map(|(_, s)| s.ratios()[0]);
-        let fit = match self.by {
-            FitBy::First => table_of(&[("stiffness", number(first.unwrap_or(1.0)))]),
-            FitBy::Modes => {
-                let list = Node { value: Value::Array(phases), place: Place::Unknown };
-                table_of(&[("phases", list)])
+        match self.by {
+            FitBy::First => {
+                let ratio = first.unwrap_or(1.0).clamp(1e-3, 1e3);
+                (table_of(&[("stiffness", number(ratio))]), Vec::new())
             }
-        };
-        body(document, fit);
+            FitBy::Modes => (table_of(&[("phases", list(phases))]), fields),
+        }
     }
 
     /// As data: frequencies of both, of the corrected body, and how alike the modes are.
@@ -78,7 +90,8 @@ impl Found {
         let phases = self.phases.iter().map(|(until, s)| {
             let ratios = s.ratios();
             let scale = |i: usize| match self.by {
-                FitBy::Modes => ratios[i],
+                FitBy::Modes if s.formed.contains(&s.partner[i]) => ratios[i],
+                FitBy::Modes => 1.0,
                 FitBy::First => ratios[0],
             };
             let modes = (0..s.coarse.len()).map(|i| {

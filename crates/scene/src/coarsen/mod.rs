@@ -32,6 +32,7 @@ use crate::schema::{Element, Mark, Scene};
 use crate::suggest;
 use crate::writers::atomic::WriteError;
 use crate::writers::json;
+use lilyan_dynamics::fit::MOST_MODES;
 use lilyan_solid::coarsening::{self, Fitted, Progress};
 use lilyan_solid::mesh::TetMesh;
 use std::path::{Path, PathBuf};
@@ -56,8 +57,8 @@ pub struct Request {
     pub method: String,
     /// `linear` or `co-rotational`; absent: `linear` if the fine body is.
     pub model: Option<String>,
-    /// How many modes are fitted, by methods that fit them.
-    pub modes: usize,
+    /// How many modes are fitted, by methods that fit them; absent: 20 where tensors are made, else 10.
+    pub modes: Option<usize>,
     /// Whether runs of the coarse scene are to be shown on the fine mesh.
     pub display: bool,
 }
@@ -110,18 +111,24 @@ pub fn coarsen(
         made.write_fine(directory).map_err(unwritten)?;
         carry::set(carry::item(&mut document, "body", number), "display", carry::text(output::FINE));
     }
-    let mut found = None;
+    let (mut found, mut shapes) = (None, Vec::new());
     if let Some(by) = method.fit {
         progress("modes of both", 0.5);
         fit::integrator(scene, &mut document, &mut notes);
-        let path = made.write(&document, directory).map_err(unwritten)?;
+        let body = carry::item(&mut document, "body", number);
+        if by == FitBy::Modes && tensors.is_some() {
+            // Lumped at few vertices, mass lies too far out: modes would have too much of it.
+            carry::set(body, "mass", carry::text("consistent"));
+        }
+        let path = made.write(&document, &[], directory).map_err(unwritten)?;
         let coarse = Scene::from_path(&path)?;
-        let fit = fit::Found::new(scene, &coarse, number, request.modes, by)?;
-        let mut put = |document: &mut _, fit| carry::set(carry::item(document, "body", number), "fit", fit);
-        fit.put(&mut document, &mut put, &mut notes);
-        found = Some(fit);
+        let modes = request.modes.unwrap_or(if tensors.is_some() { MOST_MODES } else { 10 });
+        let fit = fit::Found::new(scene, &coarse, number, modes, by)?;
+        let (spec, fields) = fit.spec(&mut notes);
+        carry::set(carry::item(&mut document, "body", number), "fit", spec);
+        (found, shapes) = (Some(fit), fields);
     }
-    let path = made.write(&document, directory).map_err(unwritten)?;
+    let path = made.write(&document, &shapes, directory).map_err(unwritten)?;
     let mut report = made.report(number, &notes, started.elapsed().as_secs_f64());
     if let (Some(found), Some(report)) = (found, report.as_object_mut()) {
         report.insert("fit".into(), found.report());

@@ -77,8 +77,13 @@ impl Made<'_> {
         .write(directory.join(FINE))
     }
 
-    /// Writes mesh and scene; returns the path of the scene.
-    pub fn write(&self, document: &Node, directory: &Path) -> Result<PathBuf, atomic::WriteError> {
+    /// Writes mesh, with `shapes` of modes as point data, and scene; returns the path of the scene.
+    pub fn write(
+        &self,
+        document: &Node,
+        shapes: &[(String, Vec<f64>)],
+        directory: &Path,
+    ) -> Result<PathBuf, atomic::WriteError> {
         let mesh = &self.fitted.mesh;
         let fine = self.fine.view();
         let constants: Vec<[f64; 21]> = self.effective.stiffness.iter().map(to_voigt).collect();
@@ -95,7 +100,7 @@ impl Made<'_> {
         cell_fields.extend(STIFFNESS_KEYS.iter().zip(&columns).map(|(name, values)| scalar(name, values)));
         let harmonics = self.effective.harmonics.as_ref().map(|h| by_name(&h.coarse));
         let mut point_fields = vec![scalar("mass", masses.as_slice())];
-        point_fields.extend(harmonics.iter().flatten().map(|(n, v)| field(n, v)));
+        point_fields.extend(harmonics.iter().flatten().chain(shapes).map(|(n, v)| field(n, v)));
         vtu::Frame {
             time: None,
             positions: mesh.vertices.as_flattened(),

@@ -106,7 +106,7 @@ fn facts(scene: &Scene, built: &Built, recorder: &Recorder, pace: &Pace) -> Vec<
         facts.push((body.name.clone(), format!("{}, {young}, {cells}", body.model)));
     }
     facts.extend(fits(built).map(|(fit, followed)| {
-        let ratios = fit.ratios(simulated);
+        let ratios = followed.ratios();
         let [low, high] =
             ratios.iter().fold([f64::INFINITY, 0.0], |[a, b]: [f64; 2], r| [a.min(*r), b.max(*r)]);
         let done = followed.steps - followed.without;
@@ -266,7 +266,7 @@ fn summary(
         "constraints": constraints::summary(built, recorder),
         "fits": fits(built).map(|(fit, followed)| json!({
             "body": fit.name,
-            "ratios": fit.ratios(simulation.state.t),
+            "ratios": followed.ratios(),
             "steps": followed.steps,
             "steps_without": followed.without,
         })).collect::<Vec<_>>(),

@@ -17,8 +17,8 @@ pub struct FitSpec {
 /// What a fit is given by.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FitKind {
-    /// Ratios of eigenvalues from time to time; see [`PhaseSpec`].
-    Ratios(Vec<PhaseSpec>),
+    /// What the modes are to be from time to time.
+    Phases(Vec<PhaseSpec>),
     /// All moduli times this.
     Stiffness(f64),
     /// A finer mesh of the same body.
@@ -32,13 +32,29 @@ pub enum FitKind {
     },
 }
 
-/// Ratios while the same nodes are held.
+/// A target while the same nodes are held.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseSpec {
     /// Up to this time, s; absent: to the end.
     pub until: Option<f64>,
-    /// λ(fine)/λ(coarse) of the lowest modes at rest, rigid motions not counted.
-    pub ratios: Vec<f64>,
+    /// What the modes are to be.
+    pub target: TargetSpec,
+}
+
+/// What the lowest modes at rest are to be, rigid motions not counted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TargetSpec {
+    /// As they are, with λ times this.
+    Ratios(Vec<f64>),
+    /// Modes of a fine body.
+    Modes {
+        /// λ, 1/s².
+        values: Vec<f64>,
+        /// Shapes, as point data of the mesh: `NAME_1_x`, `NAME_1_y` and so on.
+        shapes: String,
+        /// How many modes of the coarse body they are made from.
+        from: u32,
+    },
 }
 
 const EXAMPLE: &str = "fit = { fine = \"fine.msh\", modes = 10 }, fit = { ratios = [0.41, 0.45] } or fit = { stiffness = 0.41 }";
@@ -51,14 +67,13 @@ impl FitSpec {
             return Err(item.error("is for bodies of tets; leave it out"));
         }
         let mut reader = item.reader()?;
-        let keys = ["ratios", "phases", "stiffness", "fine"];
+        let keys = ["ratios", "values", "phases", "stiffness", "fine"];
         let given: Vec<&str> = keys.into_iter().filter(|key| reader.peek(key)).collect();
         let kind = match given.as_slice() {
-            ["ratios"] => {
-                let ratios = read_ratios(&reader.required("ratios", EXAMPLE)?)?;
-                FitKind::Ratios(vec![PhaseSpec { until: None, ratios }])
+            ["ratios"] | ["values"] => {
+                FitKind::Phases(vec![PhaseSpec { until: None, target: read_target(&mut reader)? }])
             }
-            ["phases"] => FitKind::Ratios(read_phases(&reader.required("phases", EXAMPLE)?)?),
+            ["phases"] => FitKind::Phases(read_phases(&reader.required("phases", EXAMPLE)?)?),
             ["stiffness"] => FitKind::Stiffness(read_ratio(&reader.required("stiffness", EXAMPLE)?)?),
             ["fine"] => {
                 let mesh = Box::new(MeshSpec::read(&reader.required("fine", EXAMPLE)?)?);
@@ -69,7 +84,7 @@ impl FitSpec {
             }
             [] => {
                 // So that a misspelt key is told what is known.
-                let known = ["ratios", "phases", "stiffness", "fine", "modes", "method"];
+                let known = ["ratios", "phases", "stiffness", "fine", "modes", "method", "values", "shapes"];
                 known.into_iter().for_each(|key| drop(reader.optional(key)));
                 reader.finish()?;
                 return Err(item.error(format!("says nothing; write for example {EXAMPLE}")));
@@ -104,12 +119,31 @@ fn read_ratios(item: &Item<'_>) -> Result<Vec<f64>, SceneError> {
     Ok(ratios)
 }
 
+/// `ratios`, or `values`, `shapes` and `modes`.
+fn read_target(reader: &mut Reader<'_>) -> Result<TargetSpec, SceneError> {
+    let Some(item) = reader.optional("values") else {
+        return Ok(TargetSpec::Ratios(read_ratios(&reader.required("ratios", "ratios = [0.41, 0.45]")?)?));
+    };
+    let values = item.members()?.map(|v| v.number()).collect::<Result<Vec<_>, _>>()?;
+    if let Some(wrong) = values.iter().find(|v| **v <= 0.0) {
+        return Err(
+            item.error(format!("{wrong} is no ω² of a mode that is fitted; give numbers above 0, 1/s²"))
+        );
+    }
+    let shapes = reader.required("shapes", "shapes = \"mode\"")?.text()?.to_string();
+    let from = reader.required("modes", "modes = 10")?.count(1, MOST_MODES as u32)?;
+    if values.len() > from as usize {
+        return Err(item.error(format!("has {} modes, made from {from}; raise `modes`", values.len())));
+    }
+    Ok(TargetSpec::Modes { values, shapes, from })
+}
+
 fn read_phases(item: &Item<'_>) -> Result<Vec<PhaseSpec>, SceneError> {
     let mut phases: Vec<PhaseSpec> = Vec::new();
     for item in item.members()? {
         let mut reader = item.reader()?;
         let until = reader.optional_positive("until", "s")?;
-        let ratios = read_ratios(&reader.required("ratios", "ratios = [0.41, 0.45]")?)?;
+        let target = read_target(&mut reader)?;
         reader.finish()?;
         let ended = phases.last().map(|p| p.until);
         if ended.is_some_and(|last| last.is_none() || until.is_some_and(|u| Some(u) <= last)) {
@@ -117,7 +151,7 @@ fn read_phases(item: &Item<'_>) -> Result<Vec<PhaseSpec>, SceneError> {
                 "comes after a phase that ends no earlier; give `until` in rising order, none in the last",
             ));
         }
-        phases.push(PhaseSpec { until, ratios });
+        phases.push(PhaseSpec { until, target });
     }
     if phases.is_empty() {
         return Err(item

@@ -24,7 +24,7 @@ mod snapshot;
 
 pub use body::{BodySpec, Damping, Initial, Mass, Strength, Twist, TwistAmount};
 pub use constraint::{ConstraintKind, ConstraintSpec, EndAt, EndSpec, Reference};
-pub use fit::{FitKind, FitSpec, PhaseSpec};
+pub use fit::{FitKind, FitSpec, PhaseSpec, TargetSpec};
 pub use integrator::{IntegratorOption, IntegratorSpec, OptionValue};
 pub use interaction::{ContactKind, ContactSpec, LoadKind, LoadSpec, PinSpec};
 pub use material::{MaterialSpec, Parameter, Parameters, Region, STIFFNESS_KEYS};

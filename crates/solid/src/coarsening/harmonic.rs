@@ -1,15 +1,18 @@
-//! Six harmonic displacements: the fine body under uniform stress on its outer boundary.
+//! Six harmonic displacements: the fine body under unit stress on its outer boundary.
 //!
 //! div(C : ε(h)) = 0 inside, C : ε(h) · n = e_a · n on the outer boundary, with the six symmetric unit tensors e_a;
 //! boundaries of cavities are free \[kharevych2010, (4.3)\]. One stiffness matrix, one factorisation, six right-hand
-//! sides. Loads of uniform stress are in equilibrium, so that a free body needs no more than six unknowns held, any six
-//! that stop its rigid motion: they feel no force. Nodes that will stay held are held here too, and then fewer are added.
+//! sides. Where fibres end at the boundary, that pulls as hard at the soft matrix between them, which hands the load over
+//! only along a length that grows with the contrast: the ends would come out as soft as the matrix. So the part along
+//! the normal is shared out by stiffness, within what keeps loads in equilibrium and the mean stress e_a ([`shares`]).
+//! A free body then needs no more than six unknowns held, any six that stop its rigid motion: they feel no force. Nodes
+//! that will stay held are held here too, and then fewer are added.
 
 use super::tensor::{strain_of, unit};
 use super::{CoarseningError, Fine, Progress, fail, gradients};
-use crate::mesh::vector::{V3, area_vector, norm, scale, sub};
+use crate::mesh::vector::{V3, area_vector, dot, norm, scale, sub};
 use crate::mesh::{Surface, TetMesh};
-use lilyan_solve::{BlockMatrix, BlockPattern, Cholesky, cg};
+use lilyan_solve::{BlockMatrix, BlockPattern, Cholesky, Small, cg};
 use std::sync::Arc;
 
 /// Up to this many unknowns the matrix is factorised; beyond, conjugate gradients take their time instead of memory.
@@ -33,6 +36,19 @@ pub struct Harmonic {
 /// Whether each triangle of the surface is part of an outer boundary: closed parts of the surface whose outward side
 /// is that away from the body enclose it if their volume is positive, and a cavity if it is negative.
 pub fn outer_faces(mesh: &TetMesh, surface: &Surface) -> Vec<bool> {
+    let part = parts(surface);
+    // From the first vertex of each part, so that a small cavity far from the origin keeps its digits.
+    let mut enclosed = vec![0.0; part.len()];
+    for (t, &part) in part.iter().enumerate() {
+        let origin = mesh.vertices[surface.triangles[part][0] as usize];
+        let [a, b, c] = surface.triangles[t].map(|v| mesh.vertices[v as usize]);
+        enclosed[part] += crate::mesh::vector::volume([origin, a, b, c]);
+    }
+    part.iter().map(|part| enclosed[*part] > 0.0).collect()
+}
+
+/// For each triangle the first one of the closed part of the surface that it is in.
+fn parts(surface: &Surface) -> Vec<usize> {
     let mut parent: Vec<u32> = (0..surface.triangles.len() as u32).collect();
     let mut edges: Vec<([u32; 2], u32)> = Vec::with_capacity(3 * parent.len());
     for (t, triangle) in surface.triangles.iter().enumerate() {
@@ -46,15 +62,7 @@ pub fn outer_faces(mesh: &TetMesh, surface: &Surface) -> Vec<bool> {
         let (a, b) = (root(&mut parent, pair[0].1), root(&mut parent, pair[1].1));
         parent[a.max(b) as usize] = a.min(b);
     }
-    // From the first vertex of each part, so that a small cavity far from the origin keeps its digits.
-    let mut enclosed = vec![0.0; parent.len()];
-    for t in 0..parent.len() {
-        let part = root(&mut parent, t as u32) as usize;
-        let origin = mesh.vertices[surface.triangles[part][0] as usize];
-        let [a, b, c] = surface.triangles[t].map(|v| mesh.vertices[v as usize]);
-        enclosed[part] += crate::mesh::vector::volume([origin, a, b, c]);
-    }
-    (0..parent.len()).map(|t| enclosed[root(&mut parent, t as u32) as usize] > 0.0).collect()
+    (0..parent.len() as u32).map(|t| root(&mut parent, t) as usize).collect()
 }
 
 fn root(parent: &mut [u32], mut t: u32) -> u32 {
@@ -79,7 +87,7 @@ pub fn harmonic(fine: &Fine<'_>, direct: usize, progress: Progress<'_>) -> Resul
     let mut held = fine.held.to_vec();
     hold_rigid_motion(mesh, &mut held);
     let stiffness = stiffness(fine, &held);
-    let loads = loads(mesh, &surface, &outside, &held);
+    let loads = loads(fine, &surface, &outside, &held);
     let mut x = loads.clone();
     if dofs <= direct {
         progress("factorisation", 0.0);
@@ -150,22 +158,106 @@ fn stiffness(fine: &Fine<'_>, held: &[bool]) -> BlockMatrix {
     matrix
 }
 
+/// A triangle of the outer boundary.
+struct Face {
+    corners: [u32; 3],
+    /// Normal, and its area, m².
+    normal: V3,
+    area: f64,
+    /// Centre, about that of the boundary and in units of its size.
+    at: V3,
+    /// Stiffness behind it, relative to the mean.
+    stiffness: f64,
+}
+
+/// The triangles of the outer boundary, by closed part.
+fn faces(fine: &Fine<'_>, surface: &Surface, outside: &[bool]) -> Vec<Vec<Face>> {
+    let part = parts(surface);
+    let mut members: std::collections::BTreeMap<usize, Vec<Face>> = std::collections::BTreeMap::new();
+    for t in (0..part.len()).filter(|t| outside[*t]) {
+        let corners = surface.triangles[t];
+        let x = corners.map(|v| fine.mesh.vertices[v as usize]);
+        let a = scale(area_vector(x), 0.5);
+        let c = fine.stiffness(surface.tets[t] as usize);
+        members.entry(part[t]).or_default().push(Face {
+            corners,
+            normal: scale(a, 1.0 / norm(a).max(f64::MIN_POSITIVE)),
+            area: norm(a),
+            at: scale(x.into_iter().fold([0.0; 3], crate::mesh::vector::add), 1.0 / 3.0),
+            stiffness: (0..6).map(|i| c[i][i]).sum::<f64>(),
+        });
+    }
+    for faces in members.values_mut() {
+        let total: f64 = faces.iter().map(|f| f.area).sum();
+        let mean = |of: &dyn Fn(&Face) -> f64| faces.iter().map(|f| f.area * of(f)).sum::<f64>() / total;
+        let (middle, stiffness) = ([0, 1, 2].map(|k| mean(&|f| f.at[k])), mean(&|f| f.stiffness));
+        for f in faces.iter_mut() {
+            f.at = scale(sub(f.at, middle), 1.0 / total.sqrt());
+            f.stiffness /= stiffness;
+        }
+    }
+    members.into_values().collect()
+}
+
+/// s of each face, by which the pressure p = n·e·n of a stress e on it is multiplied.
+///
+/// Nearest to the stiffness w, Σ A (s − w)²/w, such that Σ A (s − 1) p n and Σ A (s − 1) p n⊗x vanish: then resultant,
+/// moment and mean stress are those of s = 1. So s = w (1 + c·φ) with the twelve functions φ = p (n, n⊗x).
+fn shares(faces: &[Face], pressures: &[f64]) -> Vec<f64> {
+    let functions: Vec<[f64; 12]> = (faces.iter().zip(pressures))
+        .map(|(f, p)| {
+            std::array::from_fn(|i| p * f.normal[i % 3] * if i < 3 { 1.0 } else { f.at[i / 3 - 1] })
+        })
+        .collect();
+    let mut square = [[0.0; 12]; 12];
+    for (f, phi) in faces.iter().zip(&functions) {
+        for i in 0..12 {
+            (0..12).for_each(|j| square[i][j] += f.area * f.stiffness * phi[i] * phi[j]);
+        }
+    }
+    // Some of the functions depend on others, as on a ball, or are 0.
+    let square = Small::from_fn(12, 12, |i, j| square[i][j]);
+    let most = (0..12).map(|i| square[(i, i)]).fold(0.0, f64::max);
+    let Some(inverse) = square.function(|v| if v > 1e-10 * most { 1.0 / v } else { 0.0 }) else {
+        return vec![1.0; faces.len()];
+    };
+    let mut shares: Vec<f64> = faces.iter().map(|f| f.stiffness).collect();
+    // More than once for round-off: what is missing would be borne by what is held.
+    for _ in 0..3 {
+        let mut missing = [0.0; 12];
+        for ((f, phi), s) in faces.iter().zip(&functions).zip(&shares) {
+            (0..12).for_each(|i| missing[i] += f.area * (1.0 - s) * phi[i]);
+        }
+        let c = inverse.apply(&missing);
+        for ((f, phi), s) in faces.iter().zip(&functions).zip(&mut shares) {
+            *s += f.stiffness * phi.iter().zip(&c).map(|(f, c)| f * c).sum::<f64>();
+        }
+    }
+    shares
+}
+
 /// Nodal forces of the six unit stresses on the outer boundary, 0 where held.
-fn loads(mesh: &TetMesh, surface: &Surface, outside: &[bool], held: &[bool]) -> Vec<f64> {
+fn loads(fine: &Fine<'_>, surface: &Surface, outside: &[bool], held: &[bool]) -> Vec<f64> {
     let dofs = held.len();
     let mut out = vec![0.0; 6 * dofs];
-    for a in 0..6 {
-        let e = unit(a);
-        let f = &mut out[a * dofs..(a + 1) * dofs];
-        for (triangle, _) in surface.triangles.iter().zip(outside).filter(|(_, o)| **o) {
-            let normal = scale(area_vector(triangle.map(|v| mesh.vertices[v as usize])), 0.5);
-            let third = scale(e.mul_vec(normal), 1.0 / 3.0);
-            for v in triangle {
-                for k in 0..3 {
-                    f[3 * *v as usize + k] += third[k];
+    for faces in faces(fine, surface, outside) {
+        for a in 0..6 {
+            let e = unit(a);
+            let pull: Vec<V3> = faces.iter().map(|f| e.mul_vec(f.normal)).collect();
+            let pressures: Vec<f64> = faces.iter().zip(&pull).map(|(f, t)| dot(f.normal, *t)).collect();
+            let shares = shares(&faces, &pressures);
+            let out = &mut out[a * dofs..(a + 1) * dofs];
+            for (i, f) in faces.iter().enumerate() {
+                let more = scale(f.normal, (shares[i] - 1.0) * pressures[i]);
+                for v in f.corners {
+                    for k in 0..3 {
+                        out[3 * v as usize + k] += f.area / 3.0 * (pull[i][k] + more[k]);
+                    }
                 }
             }
         }
+    }
+    for f in out.chunks_exact_mut(dofs) {
         f.iter_mut().zip(held).filter(|(_, h)| **h).for_each(|(f, _)| *f = 0.0);
     }
     out
