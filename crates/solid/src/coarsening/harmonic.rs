@@ -3,8 +3,10 @@
 //! div(C : ε(h)) = 0 inside, C : ε(h) · n = e_a · n on the outer boundary, with the six symmetric unit tensors e_a;
 //! boundaries of cavities are free \[kharevych2010, (4.3)\]. One stiffness matrix, one factorisation, six right-hand
 //! sides. Where fibres end at the boundary, that pulls as hard at the soft matrix between them, which hands the load over
-//! only along a length that grows with the contrast: the ends would come out as soft as the matrix. So the part along
-//! the normal is shared out by stiffness, within what keeps loads in equilibrium and the mean stress e_a ([`shares`]).
+//! only along a length that grows with the contrast: the ends would come out as soft as the matrix. So there are two more
+//! candidates for each e_a, with the same resultant, moment and mean stress: one whose pressure, and one all of whose
+//! traction follows the stiffness at the boundary ([`shares`]). The mixture of the three with the least energy is taken:
+//! of all stresses in equilibrium with a mean, the true one stores least.
 //! A free body then needs no more than six unknowns held, any six that stop its rigid motion: they feel no force. Nodes
 //! that will stay held are held here too, and then fewer are added.
 
@@ -98,14 +100,15 @@ pub fn harmonic(fine: &Fine<'_>, direct: usize, progress: Progress<'_>) -> Resul
             ))
         })?;
         progress("six displacements", 0.5);
-        cholesky.solve_many(&mut x, 6);
+        cholesky.solve_many(&mut x, 6 * CANDIDATES);
         // Once more for the residual: differences over small tets keep their digits.
         let mut r = residual(&stiffness, &loads, &x);
-        cholesky.solve_many(&mut r, 6);
+        cholesky.solve_many(&mut r, 6 * CANDIDATES);
         x.iter_mut().zip(&r).for_each(|(x, r)| *x += r);
     } else {
         iterate(&stiffness, &loads, &mut x, progress)?;
     }
+    let (loads, x) = mixed(&loads, &x, dofs);
     let left = residual(&stiffness, &loads, &x);
     let size = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
     let relative = |a: usize| {
@@ -199,12 +202,13 @@ fn faces(fine: &Fine<'_>, surface: &Surface, outside: &[bool]) -> Vec<Vec<Face>>
     members.into_values().collect()
 }
 
-/// s of each face, by which the pressure p = n·e·n of a stress e on it is multiplied.
+/// s of each face, by which a part p of the traction on it is multiplied.
 ///
-/// Nearest to the stiffness w, Σ A (s − w)²/w, such that Σ A (s − 1) p n and Σ A (s − 1) p n⊗x vanish: then resultant,
-/// moment and mean stress are those of s = 1. So s = w (1 + c·φ) with the twelve functions φ = p (n, n⊗x).
-fn shares(faces: &[Face], pressures: &[f64]) -> Vec<f64> {
-    let functions: Vec<[f64; 12]> = (faces.iter().zip(pressures))
+/// Nearest to the stiffness w, Σ A (s − w)²/w, such that Σ A (s − 1) p n and Σ A (s − 1) p n⊗x vanish: with p = n·e·n, or
+/// with p = 1 and all of the traction, resultant, moment and mean stress are then those of s = 1. So s = w (1 + c·φ) with
+/// the twelve functions φ = p (n, n⊗x).
+fn shares(faces: &[Face], parts: &[f64]) -> Vec<f64> {
+    let functions: Vec<[f64; 12]> = (faces.iter().zip(parts))
         .map(|(f, p)| {
             std::array::from_fn(|i| p * f.normal[i % 3] * if i < 3 { 1.0 } else { f.at[i / 3 - 1] })
         })
@@ -236,22 +240,26 @@ fn shares(faces: &[Face], pressures: &[f64]) -> Vec<f64> {
     shares
 }
 
-/// Nodal forces of the six unit stresses on the outer boundary, 0 where held.
+/// Ways to share out a unit stress on the boundary.
+const CANDIDATES: usize = 3;
+
+/// Nodal forces of the six unit stresses on the outer boundary, 0 where held; the candidates one after the other.
 fn loads(fine: &Fine<'_>, surface: &Surface, outside: &[bool], held: &[bool]) -> Vec<f64> {
     let dofs = held.len();
-    let mut out = vec![0.0; 6 * dofs];
+    let mut out = vec![0.0; 6 * CANDIDATES * dofs];
     for faces in faces(fine, surface, outside) {
+        let all = shares(&faces, &vec![1.0; faces.len()]);
         for a in 0..6 {
             let e = unit(a);
             let pull: Vec<V3> = faces.iter().map(|f| e.mul_vec(f.normal)).collect();
             let pressures: Vec<f64> = faces.iter().zip(&pull).map(|(f, t)| dot(f.normal, *t)).collect();
-            let shares = shares(&faces, &pressures);
-            let out = &mut out[a * dofs..(a + 1) * dofs];
+            let some = shares(&faces, &pressures);
             for (i, f) in faces.iter().enumerate() {
-                let more = scale(f.normal, (shares[i] - 1.0) * pressures[i]);
-                for v in f.corners {
-                    for k in 0..3 {
-                        out[3 * v as usize + k] += f.area / 3.0 * (pull[i][k] + more[k]);
+                let pressed = |k: usize| (some[i] - 1.0) * pressures[i] * f.normal[k];
+                for (v, k) in f.corners.into_iter().flat_map(|v| [0, 1, 2].map(|k| (v, k))) {
+                    let tractions = [pull[i][k], pull[i][k] + pressed(k), all[i] * pull[i][k]];
+                    for (candidate, traction) in tractions.into_iter().enumerate() {
+                        out[(6 * candidate + a) * dofs + 3 * v as usize + k] += f.area / 3.0 * traction;
                     }
                 }
             }
@@ -261,6 +269,36 @@ fn loads(fine: &Fine<'_>, surface: &Surface, outside: &[bool], held: &[bool]) ->
         f.iter_mut().zip(held).filter(|(_, h)| **h).for_each(|(f, _)| *f = 0.0);
     }
     out
+}
+
+/// For each unit stress the mixture of its candidates, loads and displacements, with the least energy.
+fn mixed(loads: &[f64], x: &[f64], dofs: usize) -> (Vec<f64>, Vec<f64>) {
+    let column = |of: &'_ [f64], candidate: usize, a: usize| -> Vec<f64> {
+        of[(6 * candidate + a) * dofs..(6 * candidate + a + 1) * dofs].to_vec()
+    };
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (mut forces, mut displacements) = (Vec::new(), Vec::new());
+    for a in 0..6 {
+        let (mut f, mut u) = (column(loads, 0, a), column(x, 0, a));
+        let apart = |of: &[f64], first: &[f64], candidate: usize| -> Vec<f64> {
+            column(of, candidate, a).iter().zip(first).map(|(x, y)| x - y).collect()
+        };
+        let others: Vec<(Vec<f64>, Vec<f64>)> =
+            (1..CANDIDATES).map(|c| (apart(loads, &f, c), apart(x, &u, c))).collect();
+        let m = others.len();
+        let square = Small::from_fn(m, m, |i, j| product(&others[i].0, &others[j].1)).symmetric();
+        let least = 1e-12 * product(&f, &u);
+        let inverse = square.function(|v| if v > least { 1.0 / v } else { 0.0 });
+        let slope: Vec<f64> = others.iter().map(|(df, _)| -product(df, &u)).collect();
+        let weights = inverse.map_or(vec![0.0; m], |inverse| inverse.apply(&slope));
+        for ((df, du), w) in others.iter().zip(weights) {
+            f.iter_mut().zip(df).for_each(|(f, d)| *f += w * d);
+            u.iter_mut().zip(du).for_each(|(u, d)| *u += w * d);
+        }
+        forces.extend(f);
+        displacements.extend(u);
+    }
+    (forces, displacements)
 }
 
 fn residual(matrix: &BlockMatrix, b: &[f64], x: &[f64]) -> Vec<f64> {
@@ -284,7 +322,7 @@ fn iterate(
     let inverse: Vec<f64> = matrix.diagonal().iter().map(|d| 1.0 / d).collect();
     x.fill(0.0);
     for (a, (b, x)) in loads.chunks_exact(dofs).zip(x.chunks_exact_mut(dofs)).enumerate() {
-        progress("six displacements", a as f64 / 6.0);
+        progress("six displacements", a as f64 / (6 * CANDIDATES) as f64);
         let report = cg(
             &mut |x, y| matrix.mul_vec(x, y),
             &mut |x| x.iter_mut().zip(&inverse).for_each(|(x, d)| *x *= d),
