@@ -64,7 +64,7 @@ impl Wanted {
             mesh: CoarseMesh::Tets(self.tets),
             method: self.method.clone(),
             model: None,
-            modes: self.modes,
+            modes: Some(self.modes),
             display: false,
         }
     }
