@@ -48,6 +48,8 @@ pub struct Step<'a> {
     keeps: bool,
     /// [`End::history`] of the step before; empty if there was none that led to this state.
     pub history: &'a [f64],
+    /// The mean acceleration of the step before; empty if there was none that led to this state.
+    acceleration: &'a [f64],
     solver: &'a mut Solver,
     report: Integrating,
 }
@@ -80,9 +82,14 @@ impl Step<'_> {
     /// Finds x from the given guess, whose held unknowns stay.
     pub fn solve(&mut self, parts: Parts<'_>, x: &mut [f64]) -> Result<(), StepError> {
         let State { t, q, .. } = self.state;
+        let parts_time = parts.time;
         let step = ImplicitStep::new(self.system, *t, self.h, q, &self.ends.mask, parts);
         let step = if self.keeps { step.holding(self.holding) } else { step };
-        let done = self.solver.solve(step, x)?;
+        // Where x is if the body goes on to accelerate as it did.
+        let lead = (parts_time - t).powi(2);
+        let goes_on = |i: usize| x[i] + if self.ends.mask[i] { 0.0 } else { lead * self.acceleration[i] };
+        let other: Vec<f64> = (0..self.acceleration.len()).map(goes_on).collect();
+        let done = self.solver.solve(step, x, &other)?;
         self.report.newton_iterations += done.iterations;
         self.report.linear_iterations += done.linear_iterations;
         Ok(())
@@ -170,6 +177,8 @@ pub struct Driven<S> {
     ends: Ends,
     /// [`End::history`] of the last step, and of which state.
     history: Vec<f64>,
+    /// Mean acceleration of that step, m/s².
+    acceleration: Vec<f64>,
     of: [f64; 2],
 }
 
@@ -181,6 +190,7 @@ impl<S: Scheme> Driven<S> {
             solver: Solver::new(options, method),
             ends: Ends::default(),
             history: Vec::new(),
+            acceleration: Vec::new(),
             of: [0.0; 2],
         }
     }
@@ -197,7 +207,10 @@ impl<S: Scheme> Integrator for Driven<S> {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         self.ends.prepare(system, state, h)?;
         // Whoever changed the state by hand starts anew.
-        let known = !self.history.is_empty() && self.of == fingerprint(state);
+        let known = self.of == fingerprint(state);
+        let kept = |list: &'_ Vec<f64>| if known { list.clone() } else { Vec::new() };
+        let (history, acceleration) = (kept(&self.history), kept(&self.acceleration));
+        let before = state.v.clone();
         let mut holding = std::mem::take(&mut self.ends.holding);
         let mut step = Step {
             system,
@@ -206,7 +219,8 @@ impl<S: Scheme> Integrator for Driven<S> {
             ends: &self.ends,
             holding: &mut holding,
             keeps: self.scheme.keeps_constraints(),
-            history: if known { &self.history } else { &[] },
+            history: &history,
+            acceleration: &acceleration,
             solver: &mut self.solver,
             report: Integrating::default(),
         };
@@ -216,9 +230,8 @@ impl<S: Scheme> Integrator for Driven<S> {
         let mut end = end?;
         self.ends.finish(system, state, h, &mut end.q, &mut end.p)?;
         self.history = end.history;
-        if !self.history.is_empty() {
-            self.of = fingerprint(state);
-        }
+        self.acceleration = state.v.iter().zip(&before).map(|(v, before)| (v - before) / h).collect();
+        self.of = fingerprint(state);
         Ok(report)
     }
 
@@ -237,24 +250,26 @@ impl<S: Scheme> Integrator for Driven<S> {
     fn reset(&mut self) {
         self.solver.kept.reset();
         self.history.clear();
+        self.acceleration.clear();
     }
 
     fn memory(&self) -> Vec<f64> {
         let kept = self.solver.kept.memory();
-        if self.history.is_empty() && kept.is_empty() {
+        let (history, acceleration) = (&self.history, &self.acceleration);
+        if [&kept, history, acceleration].iter().all(|list| list.is_empty()) {
             return Vec::new();
         }
-        [&[kept.len() as f64], &kept[..], &self.of, &self.history].concat()
+        let lengths = [kept.len() as f64, history.len() as f64];
+        [&lengths[..], &self.of, &kept, history, acceleration].concat()
     }
 
     fn remember(&mut self, memory: &[f64]) {
-        let (kept, rest) = match memory.split_first() {
-            Some((n, rest)) => rest.split_at(*n as usize),
-            None => (memory, memory),
-        };
+        let (&[kept, history, t, q], lists) = memory.split_first_chunk().unwrap_or((&[0.0; 4], &[]));
+        let (kept, lists) = lists.split_at(kept as usize);
+        let (history, acceleration) = lists.split_at(history as usize);
         self.solver.kept.remember(kept);
-        let (of, history) = rest.split_first_chunk().unwrap_or((&[0.0; 2], &[]));
-        (self.of, self.history) = (*of, history.to_vec());
+        self.of = [t, q];
+        (self.history, self.acceleration) = (history.to_vec(), acceleration.to_vec());
     }
 }
 

@@ -12,7 +12,8 @@
 use crate::constraints::Holding;
 use crate::{Integrating, StepError, System};
 use lilyan_solve::newton::{
-    Curvature, Equations, Objective, SolveError, SolveReport, Stopping, Workspace, dot, find_root, minimize,
+    Circumstances, Curvature, Equations, Objective, SolveError, SolveReport, Stopping, Workspace, dot,
+    find_root, minimize,
 };
 use lilyan_solve::{BlockMatrix, BlockPattern, Deflation, SparseRows};
 use std::sync::Arc;
@@ -138,11 +139,12 @@ impl<'a> ImplicitStep<'a> {
         self.holding = Some(holding);
     }
 
-    /// Solves for x, from the better of the given guess and standing still (held unknowns of `x`
-    /// stay as given); a root that is not found from one is looked for from the other.
+    /// Solves for x, from the best of the given guess, another (which may be empty) and standing still (held unknowns of `x`
+    /// stay as given); a root that is not found from one is looked for from standing still.
     pub fn solve(
         &mut self,
         x: &mut [f64],
+        other: &[f64],
         method: Method,
         stopping: &Stopping,
         work: &mut Workspace,
@@ -161,21 +163,34 @@ impl<'a> ImplicitStep<'a> {
         let origin = self.q0;
         // A ballistic guess is excellent at small steps and hopeless at large ones.
         let solved = if minimizes {
-            let (guess, fallback) = (self.value(x).0, self.value(&still).0);
-            if !guess.is_finite() || fallback < guess {
-                x.copy_from_slice(&still);
+            let mut least = self.value(x).0;
+            for guess in [other, &still[..]].into_iter().filter(|guess| !guess.is_empty()) {
+                let value = self.value(guess).0;
+                if !least.is_finite() || value < least {
+                    x.copy_from_slice(guess);
+                    least = value;
+                }
             }
             minimize(self, x, origin, stopping, work)
         } else {
             let all = x.len() + self.multipliers();
-            let (mut z, mut other) = (x.to_vec(), still);
+            let (mut z, mut fallback) = (x.to_vec(), still);
             z.resize(all, 0.0);
-            other.resize(all, 0.0);
-            if self.merit(&other) < self.merit(&z) {
-                std::mem::swap(&mut z, &mut other);
+            fallback.resize(all, 0.0);
+            let mut least = self.merit(&z);
+            if !other.is_empty() {
+                let mut guess = other.to_vec();
+                guess.resize(all, 0.0);
+                let merit = self.merit(&guess);
+                if merit < least {
+                    (z, least) = (guess, merit);
+                }
+            }
+            if self.merit(&fallback) < least {
+                std::mem::swap(&mut z, &mut fallback);
             }
             let solved = find_root(self, &mut z, origin, stopping, work).or_else(|_| {
-                z.copy_from_slice(&other);
+                z.copy_from_slice(&fallback);
                 find_root(self, &mut z, origin, stopping, work)
             });
             x.copy_from_slice(&z[..x.len()]);
@@ -245,7 +260,7 @@ impl<'a> ImplicitStep<'a> {
         self.scratch = inertia;
     }
 
-    fn matrix(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
+    fn matrix(&mut self, time: f64, x: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
         a.clear();
         // The discrete gradient is that of the midpoint up to second order; its derivative in x
         // is half of the Hessian there.
@@ -256,11 +271,11 @@ impl<'a> ImplicitStep<'a> {
                 (Some(m), 0.5)
             }
         };
-        self.system.hessian(self.parts.time, at.as_deref().unwrap_or(x), curvature, a);
+        self.system.hessian(time, at.as_deref().unwrap_or(x), curvature, a);
         a.scale(self.parts.weight * share);
         if self.system.has_forces() {
             let mut d = BlockMatrix::zeros(self.system.pattern().clone());
-            self.system.damping(self.parts.time, x, &mut d);
+            self.system.damping(time, x, &mut d);
             a.add_scaled(self.parts.force_weight / self.span(), &d);
         }
         self.system.mass().add_to(a);
@@ -292,11 +307,24 @@ impl Objective for ImplicitStep<'_> {
     }
 
     fn hessian(&mut self, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
-        self.matrix(x, curvature, h);
+        self.matrix(self.parts.time, x, curvature, h);
     }
 
     fn max_step(&mut self, x: &[f64], d: &[f64]) -> f64 {
         self.system.max_step(x, d)
+    }
+
+    fn circumstances(&self) -> Option<Circumstances> {
+        // Which unknowns are held, as a number.
+        let held = self
+            .held
+            .iter()
+            .fold(0u32, |hash, &held| (hash ^ u32::from(held)).wrapping_mul(0x0100_0193).rotate_left(5));
+        Some(Circumstances { time: self.parts.time, same: [self.parts.weight, f64::from(held)] })
+    }
+
+    fn hessian_then(&mut self, time: f64, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        self.matrix(time, x, curvature, h);
     }
 }
 
@@ -328,7 +356,7 @@ impl Equations for ImplicitStep<'_> {
     }
 
     fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
-        self.matrix(x, curvature, a);
+        self.matrix(self.parts.time, x, curvature, a);
     }
 
     fn correction(&self, a: &BlockMatrix) -> Option<Deflation> {
@@ -376,6 +404,7 @@ pub struct Kept {
     work: Option<Workspace>,
     /// For the next workspace to begin with.
     couplings: Vec<(u32, u32)>,
+    experience: Vec<f64>,
 }
 
 impl Kept {
@@ -390,7 +419,12 @@ impl Kept {
             self.work = None;
         }
         let couplings = std::mem::take(&mut self.couplings);
-        self.work.get_or_insert_with(|| Workspace::with_couplings(pattern.clone(), &couplings))
+        let experience = std::mem::take(&mut self.experience);
+        self.work.get_or_insert_with(|| {
+            let mut work = Workspace::with_couplings(pattern.clone(), &couplings);
+            work.experienced(&experience);
+            work
+        })
     }
 
     /// Begins anew.
@@ -398,16 +432,27 @@ impl Kept {
         *self = Self::default();
     }
 
-    /// For [`crate::Integrator::memory`]: the couplings, one after the other as pairs of numbers.
+    /// For [`crate::Integrator::memory`]: what is known about linear systems, after its length, and the couplings, one
+    /// after the other as pairs of numbers.
     pub fn memory(&self) -> Vec<f64> {
-        let couplings = self.work.as_ref().map_or(&self.couplings[..], |w| w.factor.couplings());
-        couplings.iter().flat_map(|&(i, j)| [f64::from(i), f64::from(j)]).collect()
+        let (couplings, experience) = match &self.work {
+            Some(work) => (work.factor.couplings(), work.experience()),
+            None => (&self.couplings[..], self.experience.clone()),
+        };
+        if couplings.is_empty() && experience.is_empty() {
+            return Vec::new();
+        }
+        let couplings = couplings.iter().flat_map(|&(i, j)| [f64::from(i), f64::from(j)]);
+        [experience.len() as f64].into_iter().chain(experience.iter().copied()).chain(couplings).collect()
     }
 
     /// Takes up what [`Kept::memory`] returned.
     pub fn remember(&mut self, memory: &[f64]) {
+        let (length, rest) = memory.split_first().unwrap_or((&0.0, &[]));
+        let (experience, couplings) = rest.split_at(*length as usize);
         self.work = None;
-        self.couplings = memory.chunks_exact(2).map(|c| (c[0] as u32, c[1] as u32)).collect();
+        self.experience = experience.to_vec();
+        self.couplings = couplings.chunks_exact(2).map(|c| (c[0] as u32, c[1] as u32)).collect();
     }
 }
 
@@ -416,6 +461,7 @@ pub struct Solver {
     method: Method,
     tolerance: f64,
     max_iterations: usize,
+    direct: bool,
     /// What it works in.
     pub kept: Kept,
 }
@@ -427,14 +473,20 @@ impl Solver {
             method,
             tolerance: options.number("tolerance"),
             max_iterations: options.number("max_iterations") as usize,
+            direct: options.word("linear") == "direct",
             kept: Kept::default(),
         }
     }
 
-    /// Solves a step.
-    pub fn solve(&mut self, mut step: ImplicitStep<'_>, x: &mut [f64]) -> Result<SolveReport, StepError> {
+    /// Solves a step from one of two guesses; see [`ImplicitStep::solve`].
+    pub fn solve(
+        &mut self,
+        mut step: ImplicitStep<'_>,
+        x: &mut [f64],
+        other: &[f64],
+    ) -> Result<SolveReport, StepError> {
         let (system, stopping, method) = (step.system, self.stopping(step.system), self.method);
-        step.solve(x, method, &stopping, self.kept.workspace(system))
+        step.solve(x, other, method, &stopping, self.kept.workspace(system))
     }
 
     /// Solves other equations of a step that begins at `origin`.
@@ -450,8 +502,8 @@ impl Solver {
     }
 
     fn stopping(&self, system: &dyn System) -> Stopping {
-        let Self { tolerance, max_iterations, .. } = *self;
-        Stopping { tolerance, max_iterations, length: system.length() }
+        let Self { tolerance, max_iterations, direct, .. } = *self;
+        Stopping { tolerance, max_iterations, length: system.length(), direct }
     }
 }
 

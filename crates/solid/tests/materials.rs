@@ -3,6 +3,7 @@
 //! `cargo test -p lilyan-solid --test materials -- --nocapture` prints the largest errors.
 #![allow(non_snake_case)]
 
+use lilyan_solid::materials::corners::contract;
 use lilyan_solid::materials::{CATALOGUE, Given, Mat9, Material, find};
 use lilyan_solid::math::{Complex, LANES, Lanes, Mat3, Real, Svd, Vec3, eigen_symmetric, project_positive};
 
@@ -182,6 +183,25 @@ fn p1_stress_is_the_derivative_of_the_energy() {
             }
             let error = norm(&(difference - P)) / scale;
             worst.see(&case.name, "P1 central", 1e-8, error);
+        }
+    }
+    worst.report();
+}
+
+/// What materials have as a shortcut to the stiffness between corners is ∂P/∂F contracted.
+#[test]
+fn stiffness_between_corners_is_the_contracted_hessian() {
+    let gradients = Mat3([[1.3, -0.2, 0.4], [0.1, 0.8, -0.5], [-0.6, 0.3, 1.1]]);
+    let mut worst = Worst(Vec::new());
+    for case in cases() {
+        let (m, c) = (case.material, &case.c);
+        for F in samples(m) {
+            let got = m.stiffness(c, &F, &gradients);
+            let want = contract(&m.hessian(c, &F), &gradients);
+            let size = want.iter().flatten().fold(0.0f64, |s, x| s.max(x.abs()));
+            let error = got.iter().flatten().zip(want.iter().flatten());
+            let error = error.fold(0.0f64, |e, (a, b)| e.max((a - b).abs()));
+            worst.see(&case.name, "stiffness between corners", 1e-13, error / size);
         }
     }
     worst.report();

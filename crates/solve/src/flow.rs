@@ -17,10 +17,12 @@
 //! displaces anything, and the phase of its velocity would take a vector for every such motion. (Its energy is right,
 //! since the projected problem keeps its own.)
 //!
-//! Where the largest space grown by products is not enough, it serves for the part of the step that it can, and the
-//! next begins there. Parts would not help solves; where these do not get there, the state is rough, and products
-//! take over: they always do, at a cost that grows with hω_max.
+//! Where the largest space is not enough, the state is rough, or the step long beside the fastest motion. For
+//! Rayleigh damping a sum of Chebyshev polynomials takes over ([`crate::chebyshev`]): ½hω_max products for each of v and a,
+//! always. Otherwise a space grown by products serves for the part of the step that it can, and the next begins there;
+//! parts would not help solves, which give way to products.
 
+use crate::chebyshev::chebyshev;
 use crate::dense::{exponential, symmetric_eigen};
 use crate::phi::Propagator;
 use crate::vector::{axpy, dot, scale};
@@ -92,6 +94,13 @@ pub struct Flow {
     pub rough: bool,
 }
 
+impl Flow {
+    fn finite(self) -> Result<Self, FlowError> {
+        let finite = self.dq.iter().chain(&self.dv).all(|x| x.is_finite());
+        if finite { Ok(self) } else { Err(FlowError::NotFinite) }
+    }
+}
+
 /// Why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowError {
@@ -145,10 +154,24 @@ pub fn flow(
             Damping::General => Box::new(General::new(system, &v, &a, sigma)),
         };
         let part = target.min(left);
-        let (taken, coordinates) = match converge(space.as_mut(), &mut growth, part, h, accuracy) {
-            Err(FlowError::TooManyParts(_)) if matches!(growth, Growth::ShiftInvert { .. }) => {
+        let found = converge(space.as_mut(), &mut growth, part, h, accuracy);
+        let solves = matches!(growth, Growth::ShiftInvert { .. });
+        out.rough |= solves && found.is_err();
+        let far_off = match &found {
+            Ok((taken, _)) => *taken < part,
+            Err(e) => matches!(e, FlowError::TooManyParts(_)),
+        };
+        if far_off
+            && out.parts == 0
+            && let Damping::Rayleigh { alpha, beta } = damping
+            && let Some((dq, dv, products)) = chebyshev(system, [alpha, beta], &v, &a, h)
+        {
+            let vectors = out.vectors + space.len() + products;
+            return Flow { dq, dv, vectors, parts: 1, rough: out.rough }.finite();
+        }
+        let (taken, coordinates) = match found {
+            Err(FlowError::TooManyParts(_)) if solves => {
                 out.vectors += space.len();
-                out.rough = true;
                 growth = Growth::Polynomial;
                 continue;
             }
@@ -165,8 +188,7 @@ pub fn flow(
         axpy(1.0, &dv, &mut out.dv);
         left -= taken;
         if left <= 0.0 {
-            let finite = out.dq.iter().chain(&out.dv).all(|x| x.is_finite());
-            return if finite { Ok(out) } else { Err(FlowError::NotFinite) };
+            return out.finite();
         }
         if out.parts >= PARTS {
             return Err(FlowError::TooManyParts(PARTS));

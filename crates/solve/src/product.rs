@@ -33,6 +33,11 @@ pub(crate) fn mul_vec(a: &BlockMatrix, x: &[f64], y: &mut [f64]) {
     } else {
         by_columns(a, x, y);
     }
+    add_extra(a, x, y);
+}
+
+/// y ← y + the part of A outside of the pattern times x.
+pub(crate) fn add_extra(a: &BlockMatrix, x: &[[f64; 3]], y: &mut [[f64; 3]]) {
     for (&(i, j), block) in a.extra() {
         add_product(&mut y[i as usize], block, &x[j as usize]);
         add_transposed_product(&mut y[j as usize], block, &x[i as usize]);

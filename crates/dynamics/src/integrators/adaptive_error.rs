@@ -9,7 +9,7 @@
 
 use super::bdf2::Found;
 use super::tr_bdf2::TrBdf2;
-use super::{Claims, Entry, Integrator, MAX_ITERATIONS, Pace, TOLERANCE};
+use super::{Claims, Entry, Integrator, LINEAR, MAX_ITERATIONS, Pace, TOLERANCE};
 use crate::driver::{Driven, End, Scheme, Step};
 use crate::implicit::Method;
 use crate::options::{Kind, OptionSpec, Options};
@@ -27,6 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
         },
         TOLERANCE,
         MAX_ITERATIONS,
+        LINEAR,
     ],
     variants: &[],
     build: |options| Box::new(AdaptiveError::new(options)),

@@ -4,7 +4,7 @@
 //! First order and unconditionally stable, at the price of numerical damping: a mode of frequency ω
 //! loses the share 1 − 1/(1 + h²ω²) of its energy in every step, and a rotating body spins down.
 
-use super::{Claims, Entry, MAX_ITERATIONS, TOLERANCE};
+use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE};
 use crate::StepError;
 use crate::driver::{Driven, End, Scheme, Step};
 use crate::implicit::{ForceRule, Method, Parts, PotentialRule};
@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "backward-euler",
     summary: "first order, very stable, damps numerically",
     cite: "baraff1998",
-    options: &[TOLERANCE, MAX_ITERATIONS],
+    options: &[TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[],
     build: |options| Box::new(Driven::new(BackwardEuler, options, Method::Minimize)),
 };

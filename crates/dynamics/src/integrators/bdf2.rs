@@ -8,7 +8,7 @@
 //! at full length, the ratio is at most 2.
 
 use super::tr_bdf2::TrBdf2;
-use super::{Claims, Entry, MAX_ITERATIONS, TOLERANCE};
+use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE};
 use crate::StepError;
 use crate::driver::{Driven, End, Scheme, Stage, Step};
 use crate::implicit::Method;
@@ -17,7 +17,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "bdf2",
     summary: "second order, L-stable, one solve per step; damps numerically",
     cite: "hairer1996",
-    options: &[TOLERANCE, MAX_ITERATIONS],
+    options: &[TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[],
     build: |options| Box::new(Driven::new(Bdf2, options, Method::Minimize)),
 };

@@ -6,7 +6,7 @@
 //! C_{k+1}): energy and both momenta are kept for any step size, and with the midpoint viscosity f the
 //! energy lost is the energy dissipated. Not symplectic. The Jacobian is unsymmetric; Newton–Krylov.
 
-use super::{Claims, Entry, MAX_ITERATIONS};
+use super::{Claims, Entry, LINEAR, MAX_ITERATIONS};
 use crate::StepError;
 use crate::driver::{Driven, End, Scheme, Step};
 use crate::implicit::{ForceRule, Method, Parts, PotentialRule};
@@ -25,6 +25,7 @@ pub(super) const ENTRY: Entry = Entry {
             kind: Kind::Number { min: 1e-15, max: 0.5, default: 1e-10 },
         },
         MAX_ITERATIONS,
+        LINEAR,
     ],
     variants: &[],
     build: |options| Box::new(Driven::new(EnergyMomentum, options, Method::Root)),

@@ -11,7 +11,7 @@
 //! * `general`: Arnoldi on (q, v), for any D.
 //! * `shift-invert`: spaces of (M + τD + τ²K)⁻¹, τ = h/10, whose size does not grow with the stiffness as long as the
 //!   state is smooth. The tolerance is then that of the displacement; motion that is much faster than the step
-//!   keeps its energy, but not its phase. Where 40 vectors are not enough, as in rough states, products take over. Where that
+//!   keeps its energy, but not its phase. Where 40 vectors are not enough, as in rough states, a Chebyshev sum takes over (½hω_max products). Where that
 //!   matrix is not positive definite the space is made with the projected K; the result is that of K all the same.
 //!
 //! The thesis has Arnoldi alone, whose cost grows with √E. `auto` multiplies below hω_max = 100 and solves above.

@@ -7,7 +7,7 @@
 //! Ma is kept from step to step; the first is F at the start. a_k is the acceleration at t_k + (α_f−α_m)h:
 //! where h changes, its distance from that at t_k is scaled along, or the order would be lost.
 
-use super::{Claims, Entry, MAX_ITERATIONS, TOLERANCE, Variant};
+use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE, Variant};
 use crate::StepError;
 use crate::driver::{Driven, End, Scheme, Stage, Step};
 use crate::implicit::Method;
@@ -25,6 +25,7 @@ pub(super) const ENTRY: Entry = Entry {
         },
         TOLERANCE,
         MAX_ITERATIONS,
+        LINEAR,
     ],
     variants: &[&[("rho_inf", Variant::Number(0.0))], &[("rho_inf", Variant::Number(0.5))]],
     build: |options| {

@@ -5,7 +5,7 @@
 //! Second order, symplectic, reversible, keeps both momenta. The same map as `variational` with α = ½,
 //! reached from the other side.
 
-use super::{Claims, Entry, MAX_ITERATIONS, TOLERANCE};
+use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE};
 use crate::StepError;
 use crate::driver::{Driven, End, Scheme, Stage, Step};
 use crate::implicit::Method;
@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "implicit-midpoint",
     summary: "second order, symplectic; the textbook form of variational with alpha = 0.5",
     cite: "hairer2006",
-    options: &[TOLERANCE, MAX_ITERATIONS],
+    options: &[TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[],
     build: |options| Box::new(Driven::new(ImplicitMidpoint, options, Method::Minimize)),
 };

@@ -216,6 +216,11 @@ const TOLERANCE: OptionSpec = OptionSpec {
     doc: "size of the last Newton correction relative to the motion in the step",
     kind: Kind::Number { min: 1e-15, max: 0.5, default: 1e-8 },
 };
+const LINEAR: OptionSpec = OptionSpec {
+    name: "linear",
+    doc: "how linear systems are solved: by what costs least, or each by a factorisation of its own",
+    kind: Kind::Word { choices: &["auto", "direct"] },
+};
 const MAX_ITERATIONS: OptionSpec = OptionSpec {
     name: "max_iterations",
     doc: "Newton iterations before the step is given up and halved",

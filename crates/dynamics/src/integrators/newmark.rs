@@ -7,7 +7,7 @@
 //! stable for linear systems at any step, conjugate to the midpoint rule and hence almost symplectic.
 //! γ > ½ damps numerically and is of first order; β ≥ ¼(γ + ½)² then keeps it stable. β = 0 is `verlet`.
 
-use super::{Claims, Entry, MAX_ITERATIONS, TOLERANCE, Variant};
+use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE, Variant};
 use crate::StepError;
 use crate::driver::{Driven, End, Scheme, Stage, Step};
 use crate::implicit::Method;
@@ -30,6 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
         },
         TOLERANCE,
         MAX_ITERATIONS,
+        LINEAR,
     ],
     variants: &[
         &[("beta", Variant::Number(0.3025)), ("gamma", Variant::Number(0.6))],

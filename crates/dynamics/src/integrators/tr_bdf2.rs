@@ -6,7 +6,7 @@
 //! One step, second order, L-stable; two solves with the same weights of mass and stiffness.
 
 use super::bdf2::{Found, difference};
-use super::{Claims, Entry, MAX_ITERATIONS, TOLERANCE};
+use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE};
 use crate::StepError;
 use crate::driver::{Driven, End, Scheme, Stage, Step};
 use crate::implicit::Method;
@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "tr-bdf2",
     summary: "second order, L-stable, two solves per step; damps high frequencies",
     cite: "bank1985",
-    options: &[TOLERANCE, MAX_ITERATIONS],
+    options: &[TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[],
     build: |options| Box::new(Driven::new(TrBdf2, options, Method::Minimize)),
 };

@@ -13,7 +13,7 @@
 //! \[kharevych2010\] §3.2.11): then an early stop of the solver leaks h v×r of angular momentum instead
 //! of q×r. The discrete momenta are those of Σp and Σq×p for any α.
 
-use super::{Claims, Entry, MAX_ITERATIONS, TOLERANCE, Variant};
+use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE, Variant};
 use crate::StepError;
 use crate::driver::{Driven, End, Scheme, Step};
 use crate::implicit::{ForceRule, Method, Parts, PotentialRule};
@@ -41,6 +41,7 @@ pub(super) const ENTRY: Entry = Entry {
         },
         TOLERANCE,
         MAX_ITERATIONS,
+        LINEAR,
     ],
     variants: &[
         &[("alpha", Variant::Number(0.0))],

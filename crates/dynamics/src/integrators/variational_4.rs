@@ -6,7 +6,7 @@
 //! does, and is of second order.
 
 use super::variational::Variational;
-use super::{Claims, Entry, Integrator, MAX_ITERATIONS, TOLERANCE};
+use super::{Claims, Entry, Integrator, LINEAR, MAX_ITERATIONS, TOLERANCE};
 use crate::constraints::{Constraint, Holding};
 use crate::driver::Driven;
 use crate::options::{Kind, OptionSpec, Options, Value};
@@ -20,7 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "variational-4",
     summary: "fourth-order symplectic step: three midpoint steps, the middle one backwards",
     cite: "yoshida1990",
-    options: &[TOLERANCE, MAX_ITERATIONS],
+    options: &[TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[],
     build: |options| Box::new(Variational4::new(options)),
 };
@@ -37,6 +37,7 @@ const INNER: &[OptionSpec] = &[
     OptionSpec { name: "reinject", doc: "", kind: Kind::Flag { default: true } },
     TOLERANCE,
     MAX_ITERATIONS,
+    LINEAR,
 ];
 
 impl Variational4 {

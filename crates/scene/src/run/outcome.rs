@@ -120,6 +120,12 @@ fn facts(scene: &Scene, built: &Built, recorder: &Recorder, pace: &Pace) -> Vec<
     if recorder.counters.newton > 0.0 {
         let mean = recorder.counters.newton / built.simulation.index.max(1) as f64;
         facts.push(("Newton iterations per step".into(), short(mean)));
+        let linear = recorder.counters.krylov / recorder.counters.newton;
+        let how = match linear {
+            0.0 => "each by a factorisation of its own".to_string(),
+            x => format!("{} iterations each", short(x)),
+        };
+        facts.push(("linear systems".into(), how));
     }
     facts.push(("integrator".into(), scene.integrator.name.clone()));
     facts
@@ -248,6 +254,7 @@ fn summary(
         "wall_seconds": c.wall,
         "seconds_per_step_median": pace.median(),
         "newton_iterations_mean": c.newton / steps.max(1) as f64,
+        "linear_iterations_mean": c.krylov / steps.max(1) as f64,
         "halved_steps": c.halved,
         "threads": lilyan_solve::threads::threads(),
         "peak_memory_mb": peak_memory_mb(),

@@ -3,7 +3,8 @@
 
 use super::kernel::{Block, Padded};
 use super::tets::{Incidence, Positions, RUN, Tets};
-use crate::materials::Mat9;
+use crate::materials::corners::contract;
+use crate::materials::{Corners, Mat9};
 use crate::math::Mat3;
 use lilyan_solve::{BlockMatrix, BlockPattern, threads};
 use std::cell::Cell;
@@ -179,12 +180,11 @@ impl Tets {
 
     /// Adds ∂²(Σ vol ψ)/∂q², N/m, exact or projected element by element.
     pub fn add_hessian(&self, q: &[f64], projected: bool, h: &mut BlockMatrix) {
-        self.add_element_matrices(h, &|e| {
-            let F = self.gradient_of(e, q);
-            let c = self.constants(e);
+        self.add_corners(h, &|e| {
+            let (F, c, gradients) = (self.gradient_of(e, q), self.constants(e), self.inverse(e));
             match projected {
-                true => self.material.hessian_projected(c, &F),
-                false => self.material.hessian(c, &F),
+                true => contract(&self.material.hessian_projected(c, &F), &gradients),
+                false => self.material.stiffness(c, &F, &gradients),
             }
         });
     }
@@ -219,27 +219,29 @@ impl Tets {
 
     /// Adds vol ∇Nᵀ H ∇N for the 9×9 matrix H that `tangent` gives of each tet.
     pub(crate) fn add_element_matrices(&self, h: &mut BlockMatrix, tangent: &(dyn Fn(usize) -> Mat9 + Sync)) {
+        self.add_corners(h, &|e| contract(&tangent(e), &self.inverse(e)));
+    }
+
+    /// Adds the volume times the stiffness that `corners` gives of each tet.
+    fn add_corners(&self, h: &mut BlockMatrix, corners: &(dyn Fn(usize) -> Corners + Sync)) {
         let pattern = h.pattern().clone();
         let positions = self.positions_in(&pattern);
-        // The expensive part in parallel, the sums in element order by one thread.
-        const SLAB: usize = 1 << 14;
+        // The expensive part in parallel, the sums in element order by one thread; so many that they stay in its cache.
+        const SLAB: usize = 1 << 11;
         let mut matrices = vec![[[0.0; 9]; 10]; SLAB.min(self.len())];
         for first in (0..self.len()).step_by(SLAB) {
             let count = SLAB.min(self.len() - first);
             threads::par_chunks_mut(&mut matrices[..count], 256, |chunk, out| {
                 for (k, out) in out.iter_mut().enumerate() {
                     let e = first + 256 * chunk + k;
-                    *out = element_matrix(&tangent(e), &self.inverse(e), self.volume(e));
+                    *out = element_matrix(&corners(e), self.volume(e));
                 }
             });
-            for (k, matrix) in matrices[..count].iter().enumerate() {
-                let tet = self.tet(first + k);
-                for (pair, (a, b)) in PAIRS.iter().enumerate() {
-                    let position = positions[first + k][pair] as usize;
-                    if tet[*a] >= tet[*b] {
-                        h.add_at(position, &matrix[pair]);
-                    } else {
-                        h.add_at(position, &transposed(&matrix[pair]));
+            for (matrix, positions) in matrices[..count].iter().zip(&positions[first..]) {
+                for (block, position) in matrix.iter().zip(positions) {
+                    match position & FLIPPED {
+                        0 => h.add_at(*position as usize, block),
+                        _ => h.add_at((position ^ FLIPPED) as usize, &transposed(block)),
                     }
                 }
             }
@@ -267,7 +269,8 @@ impl Tets {
                 PAIRS.map(|(a, b)| {
                     let (i, j) = (tet[a].max(tet[b]), tet[a].min(tet[b]));
                     let position = pattern.position(i as usize, j as usize);
-                    position.expect("the pattern was made of these tets") as u32
+                    let position = position.expect("the pattern was made of these tets") as u32;
+                    if tet[a] >= tet[b] { position } else { position | FLIPPED }
                 })
             })
             .collect()
@@ -282,38 +285,19 @@ fn transposed(m: &[f64; 9]) -> [f64; 9] {
     std::array::from_fn(|k| m[3 * (k % 3) + k / 3])
 }
 
-/// K(n,m)ᵢₖ = vol Σⱼₗ H₍ᵢⱼ₎₍ₖₗ₎ ∇Nₙⱼ ∇Nₘₗ; blocks with vertex 0 follow from Σₙ ∇Nₙ = 0.
-fn element_matrix(tangent: &Mat9, inverse: &Mat3, volume: f64) -> Element {
-    // half[n][i][3k+l] = vol Σⱼ H₍ᵢⱼ₎₍ₖₗ₎ ∇Nₙⱼ
-    let mut half = [[[0.0; 9]; 3]; 3];
-    for n in 0..3 {
-        for i in 0..3 {
-            for j in 0..3 {
-                let w = volume * inverse[(n, j)];
-                for kl in 0..9 {
-                    half[n][i][kl] += w * tangent[3 * i + j][kl];
-                }
-            }
-        }
-    }
-    let mut full = [[[0.0; 9]; 4]; 4];
-    for n in 0..3 {
-        for m in 0..3 {
-            let block = &mut full[n + 1][m + 1];
-            for i in 0..3 {
-                for k in 0..3 {
-                    block[3 * i + k] = half[n][i][3 * k] * inverse[(m, 0)]
-                        + half[n][i][3 * k + 1] * inverse[(m, 1)]
-                        + half[n][i][3 * k + 2] * inverse[(m, 2)];
-                }
-            }
-        }
-        for x in 0..9 {
-            full[n + 1][0][x] = -(full[n + 1][1][x] + full[n + 1][2][x] + full[n + 1][3][x]);
-        }
-    }
+/// Marks a position whose block is to be added transposed: there are never so many blocks.
+const FLIPPED: u32 = 1 << 31;
+
+/// All ten blocks; those with vertex 0 follow from Σₙ ∇Nₙ = 0.
+fn element_matrix(corners: &Corners, volume: f64) -> Element {
+    let [k11, k21, k22, k31, k32, k33] = corners.map(|block| block.map(|x| volume * x));
+    let (mut k10, mut k20, mut k30, mut k00) = ([0.0; 9], [0.0; 9], [0.0; 9], [0.0; 9]);
     for x in 0..9 {
-        full[0][0][x] = -(full[1][0][x] + full[2][0][x] + full[3][0][x]);
+        let y = 3 * (x % 3) + x / 3;
+        k10[x] = -(k11[x] + k21[y] + k31[y]);
+        k20[x] = -(k21[x] + k22[x] + k32[y]);
+        k30[x] = -(k31[x] + k32[x] + k33[x]);
+        k00[x] = -(k10[x] + k20[x] + k30[x]);
     }
-    PAIRS.map(|(a, b)| full[a][b])
+    [k00, k10, k11, k20, k21, k22, k30, k31, k32, k33]
 }

@@ -1,6 +1,6 @@
 use super::{
-    Arap, Card, CoRotational, Density, FixedCorotated, Frame, Given, Linear, Mat9, MooneyRivlin, NeoHookean,
-    NeoHookeanLog, StVenantKirchhoff, StableNeoHookean,
+    Arap, Card, CoRotational, Corners, Density, FixedCorotated, Frame, Given, Linear, Mat9, MooneyRivlin,
+    NeoHookean, NeoHookeanLog, StVenantKirchhoff, StableNeoHookean,
 };
 use crate::elements::kernel::{self, Block, Constants, Padded};
 use crate::math::{Complex, Lanes, Mat3, Real};
@@ -44,6 +44,8 @@ pub trait Material: Send + Sync {
     fn hessian(&self, c: &[f64], F: &Mat3) -> Mat9;
     /// ∂P/∂F with its negative eigenvalues set to 0.
     fn hessian_projected(&self, c: &[f64], F: &Mat3) -> Mat9;
+    /// ∂P/∂F between the corners of a tet; the rows of `gradients` are ∇N₁, ∇N₂, ∇N₃.
+    fn stiffness(&self, c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners;
     /// ψ for a complex step.
     fn energy_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Complex;
     /// P for a complex step.
@@ -109,6 +111,9 @@ impl<D: Density> Material for Entry<D> {
     }
     fn hessian_projected(&self, c: &[f64], F: &Mat3) -> Mat9 {
         D::hessian_projected(c, F)
+    }
+    fn stiffness(&self, c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners {
+        D::stiffness(c, F, gradients)
     }
     fn energy_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Complex {
         D::energy(&splat(c), F)

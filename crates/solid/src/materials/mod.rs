@@ -10,6 +10,7 @@
 mod arap;
 mod catalogue;
 mod co_rotational;
+pub mod corners;
 mod fixed_corotated;
 pub mod from_rest;
 mod given;
@@ -25,6 +26,7 @@ mod stvk;
 pub use arap::Arap;
 pub use catalogue::{CATALOGUE, Entry, Material, entry, find};
 pub use co_rotational::CoRotational;
+pub use corners::Corners;
 pub use fixed_corotated::FixedCorotated;
 pub use given::Given;
 pub use linear::Linear;
@@ -127,6 +129,10 @@ pub trait Density: Send + Sync + 'static {
     fn hessian(c: &[f64], F: &Mat3) -> Mat9;
     /// ∂P/∂F with its negative eigenvalues set to 0.
     fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9;
+    /// ∂P/∂F between the corners of a tet; the rows of `gradients` are ∇N₁, ∇N₂, ∇N₃.
+    fn stiffness(c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners {
+        corners::contract(&Self::hessian(c, F), gradients)
+    }
 }
 
 /// The constants as an array, to be taken apart by name.

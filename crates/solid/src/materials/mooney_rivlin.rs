@@ -10,7 +10,7 @@
 
 use super::from_rest::{FromRest, infinite_unless_positive, nan_unless_positive};
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Density, Given, Mat9, Parameter, SmallStrain, constants};
+use super::{Card, Corners, Density, Given, Mat9, Parameter, SmallStrain, constants, corners};
 use crate::math::{Mat3, Real};
 
 /// The `mooney-rivlin` model; constants a, b, κ.
@@ -109,6 +109,10 @@ impl Density for MooneyRivlin {
 
     fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
         isotropic::hessian_projected::<Self>(c, F)
+    }
+
+    fn stiffness(c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners {
+        corners::isotropic::<Self>(c, F, gradients)
     }
 }
 

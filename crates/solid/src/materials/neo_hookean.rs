@@ -7,7 +7,7 @@
 
 use super::from_rest::{FromRest, infinite_unless_positive, nan_unless_positive};
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Density, Given, Mat9, SmallStrain, constants};
+use super::{Card, Corners, Density, Given, Mat9, SmallStrain, constants, corners};
 use crate::math::{Mat3, Real};
 
 /// The `neo-hookean` model; constants a, κ.
@@ -55,6 +55,10 @@ impl Density for NeoHookean {
 
     fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
         isotropic::hessian_projected::<Self>(c, F)
+    }
+
+    fn stiffness(c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners {
+        corners::isotropic::<Self>(c, F, gradients)
     }
 }
 

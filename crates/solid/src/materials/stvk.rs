@@ -6,7 +6,7 @@
 
 use super::from_rest::green_strain;
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Density, Given, Mat9, SmallStrain, constants};
+use super::{Card, Corners, Density, Given, Mat9, SmallStrain, constants, corners};
 use crate::math::{Mat3, Real};
 
 /// The `stvk` model; constants λ, μ, 1/(3λ+2μ).
@@ -58,6 +58,10 @@ impl Density for StVenantKirchhoff {
 
     fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
         isotropic::hessian_projected::<Self>(c, F)
+    }
+
+    fn stiffness(c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners {
+        corners::isotropic::<Self>(c, F, gradients)
     }
 }
 

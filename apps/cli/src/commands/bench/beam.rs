@@ -3,45 +3,124 @@
 use super::figures::{Figures, Limit};
 use super::implicit::Split;
 use crate::failure::{Done, Failure};
+use lilyan_dynamics::Simulation;
 use lilyan_scene::build::{build, open};
+use lilyan_solid::Model;
+use lilyan_solve::threads;
+use std::time::Instant;
 
-/// Mean height by which the free face falls in 1 s, m (scenes/bench-beam.toml).
-const ANSWER: f64 = -3.32219;
+/// Cells across, and the mean height by which the free face falls in 1 s, m, as other programs find it with lumped mass.
+const ANSWERS: [(usize, f64); 2] = [(4, -3.32219), (8, -3.5639)];
 
-/// Each size: cells across, steps, whether that is the end of the run, where the answer is known.
-const SIZES: [(usize, usize, bool); 2] = [(4, 100, true), (8, 12, false)];
+/// Beside a factorisation of every system: cells across, steps.
+const BESIDE_DIRECT: [(usize, usize); 2] = [(8, 12), (10, 6)];
+
+/// For the growth of the cost: cells across, steps.
+const GROWTH: [(usize, usize); 3] = [(8, 12), (16, 6), (24, 4)];
 
 pub fn run(figures: &mut Figures) -> Done {
-    for (n, steps, whole) in SIZES {
+    let all = threads::threads();
+    for (n, answer) in ANSWERS {
         eprintln!("  n = {n}");
-        let cells = format!("body.beam.mesh.box.cells=[{}, {n}, {n}]", 4 * n);
-        let scene = open("bench-beam", &[&cells]).map_err(Failure::input)?;
-        let mut simulation = build(&scene).map_err(Failure::input)?.simulation;
-        let start = simulation.state.q.clone();
-        let h = simulation.step;
-        // One step first where the rest is not to be checked: the analysis is made once per run.
-        if !whole {
-            simulation.advance().map_err(Failure::stopped)?;
-        }
-        let split = Split::measure(
-            &simulation.system,
-            simulation.integrator.as_mut(),
-            &mut simulation.state,
-            h,
-            steps,
-            h * h,
-        )?;
-        let label = format!("n = {n}: ");
-        split.report(figures, &label);
-        if whole {
-            let q = &simulation.state.q;
-            let face: Vec<usize> = (0..q.len() / 3).filter(|i| start[3 * i] > 4.0 - 1e-9).collect();
-            let fall = face.iter().map(|i| q[3 * i + 1] - start[3 * i + 1]).sum::<f64>() / face.len() as f64;
-            figures.add(format!("{label}fall of the free face"), fall, "m");
-            let error = (fall - ANSWER).abs();
-            figures.hold(format!("{label}distance from {ANSWER}"), error, "m", Limit::AtMost(1e-5));
+        let mut beam = Beam::new(n, &[])?;
+        let start = beam.0.state.q.clone();
+        let pace = beam.pace(100)?;
+        pace.report(figures, &format!("n = {n}, first second"));
+        let q = &beam.0.state.q;
+        let face: Vec<usize> = (0..q.len() / 3).filter(|i| start[3 * i] > 4.0 - 1e-9).collect();
+        let fall = face.iter().map(|i| q[3 * i + 1] - start[3 * i + 1]).sum::<f64>() / face.len() as f64;
+        figures.add(format!("n = {n}: fall of the free face"), fall, "m");
+        let limit = Limit::AtMost(1e-5 * answer.abs());
+        figures.hold(format!("n = {n}: distance from {answer}"), (fall - answer).abs(), "m", limit);
+    }
+    for (n, steps) in BESIDE_DIRECT {
+        for (young, limit) in [("1e6", 0.25), ("1e9", 0.35)] {
+            eprintln!("  n = {n}, E = {young} Pa");
+            let label = format!("n = {n}, E = {young} Pa");
+            let stiff = format!("body.beam.material.E={young}");
+            let pace = Beam::new(n, &[&stiff])?.warm()?.pace(steps)?;
+            let direct = Beam::new(n, &[&stiff, "integrator.linear=direct"])?.warm()?.pace(steps)?;
+            pace.report(figures, &label);
+            let ratio = pace.seconds / direct.seconds;
+            figures.hold(
+                format!("{label}: over a factorisation of every system"),
+                ratio,
+                "",
+                Limit::AtMost(limit),
+            );
         }
     }
-    figures.remark("backward Euler, clamped, 24 n³ tets; the time of n = 4 contains its analysis");
+    threads::set_threads(1);
+    let mut first = None;
+    for (n, steps) in GROWTH {
+        eprintln!("  n = {n}, one thread");
+        let pace = Beam::new(n, &[])?.warm()?.pace(steps)?;
+        pace.report(figures, &format!("n = {n}, one thread"));
+        let (tets, seconds) = ((24 * n * n * n) as f64, pace.seconds);
+        match first {
+            None => first = Some((tets, seconds)),
+            Some((least, then)) if n == GROWTH[GROWTH.len() - 1].0 => {
+                let exponent = (seconds / then).ln() / (tets / least).ln();
+                let name = format!("exponent of the cost from n = {} to {n}", GROWTH[0].0);
+                figures.hold(name, exponent, "", Limit::AtMost(1.35));
+            }
+            _ => {}
+        }
+    }
+    threads::set_threads(all);
+    let mut beam = Beam::new(8, &[])?.warm()?;
+    let Simulation { system, integrator, state, step, .. } = &mut beam.0;
+    let split = Split::measure(system, integrator.as_mut(), state, *step, 12, None)?;
+    split.report(figures, "n = 8: ");
+    figures.remark("backward Euler, h = 0.01 s, clamped, 24 n³ tets, relative tolerance 1e-6");
     Ok(())
+}
+
+/// The beam of `scenes/bench-beam.toml` with so many cells across.
+struct Beam(Simulation<Model>);
+
+/// Of a step.
+struct Pace {
+    seconds: f64,
+    newton: f64,
+    linear: f64,
+}
+
+impl Beam {
+    fn new(n: usize, set: &[&str]) -> Result<Self, Failure> {
+        let cells = format!("body.beam.mesh.box.cells=[{}, {n}, {n}]", 4 * n);
+        let scene = open("bench-beam", &[&[&cells[..]], set].concat()).map_err(Failure::input)?;
+        Ok(Self(build(&scene).map_err(Failure::input)?.simulation))
+    }
+
+    /// After two steps: what is made once per run is made.
+    fn warm(mut self) -> Result<Self, Failure> {
+        self.pace(2)?;
+        Ok(self)
+    }
+
+    fn pace(&mut self, steps: usize) -> Result<Pace, Failure> {
+        let (mut newton, mut linear) = (0, 0);
+        let start = Instant::now();
+        for _ in 0..steps {
+            let Simulation { system, integrator, state, step, .. } = &mut self.0;
+            let done = integrator.step(system, state, *step).map_err(Failure::stopped)?;
+            newton += done.newton_iterations;
+            linear += done.linear_iterations;
+        }
+        let per_step = |x: f64| x / steps as f64;
+        Ok(Pace {
+            seconds: per_step(start.elapsed().as_secs_f64()),
+            newton: per_step(newton as f64),
+            linear: per_step(linear as f64),
+        })
+    }
+}
+
+impl Pace {
+    fn report(&self, figures: &mut Figures, label: &str) {
+        figures.add(format!("{label}: time"), 1e3 * self.seconds, "ms per step");
+        figures.add(format!("{label}: Newton iterations"), self.newton, "per step");
+        figures.add(format!("{label}: linear iterations"), self.linear, "per step");
+    }
 }

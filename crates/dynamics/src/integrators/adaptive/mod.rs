@@ -11,7 +11,7 @@ use crate::System;
 use equation::Timed;
 use rule::{EPSILON, RULE, Rule, SCALE, Span, TIME};
 
-use super::{Claims, Integrator, MAX_ITERATIONS, Pace, TOLERANCE, Variant};
+use super::{Claims, Integrator, LINEAR, MAX_ITERATIONS, Pace, TOLERANCE, Variant};
 use crate::constraints::Holding;
 use crate::implicit::{Method, Solver};
 use crate::options::OptionSpec;
@@ -23,7 +23,7 @@ use lilyan_solve::newton::dot;
 const LARGEST: f64 = 1e4;
 
 /// Of the methods that solve for the step and its length together.
-const OPTIONS: &[OptionSpec] = &[RULE, SCALE, EPSILON, TIME, TOLERANCE, MAX_ITERATIONS];
+const OPTIONS: &[OptionSpec] = &[RULE, SCALE, EPSILON, TIME, TOLERANCE, MAX_ITERATIONS, LINEAR];
 const VARIANTS: &[&[(&str, Variant)]] = &[
     &[("scale", Variant::Number(1.0))],
     &[("rule", Variant::Word("potential")), ("scale", Variant::Number(10.0))],

@@ -4,7 +4,7 @@
 
 use super::super::variational::{self, Variational};
 use super::super::{Claims, Entry, Integrator, Pace, Variant};
-use super::{EPSILON, MAX_ITERATIONS, RULE, Rule, SCALE, Span, TIME, TOLERANCE, checked, total};
+use super::{EPSILON, LINEAR, MAX_ITERATIONS, RULE, Rule, SCALE, Span, TIME, TOLERANCE, checked, total};
 use crate::constraints::Holding;
 use crate::driver::Driven;
 use crate::options::{Kind, OptionSpec, Options, Value};
@@ -28,6 +28,7 @@ pub(in super::super) const ENTRY: Entry = Entry {
         TIME,
         TOLERANCE,
         MAX_ITERATIONS,
+        LINEAR,
     ],
     variants: &[&[("rule", Variant::Word("potential")), ("scale", Variant::Number(10.0))]],
     build: |options| Box::new(Naive::new(options)),

@@ -8,8 +8,15 @@
 //! means the same for jelly and diamond, and is not spoilt by round-off in stiff forces. A
 //! correction below tolerance is still applied, so what is left is its square.
 
+mod failure;
+mod workspace;
+
+pub use failure::SolveError;
+pub use workspace::Workspace;
+
 use crate::krylov::gmres;
-use crate::{BlockMatrix, Cholesky, Deflation, NotPositiveDefinite, Saddle, SparseRows};
+use crate::{BlockMatrix, Deflation, NotPositiveDefinite, SparseRows};
+use workspace::Origin;
 
 /// Which second derivative is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +40,24 @@ pub trait Objective {
     fn max_step(&mut self, _x: &[f64], _d: &[f64]) -> f64 {
         f64::INFINITY
     }
+    /// What the second derivative depends on beside `x`: the time, and two numbers that must be the same for a factor
+    /// to serve another step as well. `None`: it must not.
+    fn circumstances(&self) -> Option<Circumstances> {
+        None
+    }
+    /// The second derivative at another time; see [`Objective::hessian`].
+    fn hessian_then(&mut self, _time: f64, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        self.hessian(x, curvature, h);
+    }
+}
+
+/// See [`Objective::circumstances`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Circumstances {
+    /// s.
+    pub time: f64,
+    /// What does not change from step to step.
+    pub same: [f64; 2],
 }
 
 /// Equations to be solved, r(x) = 0.
@@ -79,6 +104,8 @@ pub struct Stopping {
     pub max_iterations: usize,
     /// Size of the body, m: the floor below which corrections are round-off.
     pub length: f64,
+    /// Whether every linear system is solved by a factorisation of its own.
+    pub direct: bool,
 }
 
 impl Stopping {
@@ -102,152 +129,6 @@ pub struct SolveReport {
     pub corrections: Vec<f64>,
 }
 
-/// Why a solve failed.
-#[derive(Clone, Debug)]
-pub enum SolveError {
-    /// The start is infeasible (an inverted element, say).
-    InfeasibleStart,
-    /// A value, gradient or matrix entry is NaN or infinite.
-    NotFinite {
-        /// The first such unknown, if known.
-        dof: Option<usize>,
-    },
-    /// The matrix could not be factorised even after projection.
-    Singular {
-        /// Unknown at which the factorisation stopped.
-        dof: usize,
-    },
-    /// No acceptable step along the Newton direction.
-    LineSearch {
-        /// The corrections so far, m.
-        corrections: Vec<f64>,
-        /// Unknowns with the largest residuals, largest first.
-        worst: Vec<usize>,
-    },
-    /// The iterations ran out.
-    Iterations {
-        /// The corrections so far, m.
-        corrections: Vec<f64>,
-        /// Unknowns with the largest residuals, largest first.
-        worst: Vec<usize>,
-    },
-}
-
-impl std::fmt::Display for SolveError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let tail = |c: &[f64]| {
-            let shown: Vec<String> = c.iter().rev().take(5).rev().map(|x| format!("{x:.1e}")).collect();
-            format!("last corrections {} m", shown.join(", "))
-        };
-        match self {
-            Self::InfeasibleStart => write!(f, "the state to start from is infeasible"),
-            Self::NotFinite { .. } => write!(f, "a force or energy is not a finite number"),
-            Self::Singular { .. } => write!(f, "the stiffness matrix is singular"),
-            Self::LineSearch { corrections, .. } => {
-                write!(f, "no step along Newton's direction helps ({})", tail(corrections))
-            }
-            Self::Iterations { corrections, .. } => write!(
-                f,
-                "Newton's method did not converge in {} iterations ({})",
-                corrections.len(),
-                tail(corrections)
-            ),
-        }
-    }
-}
-
-impl std::error::Error for SolveError {}
-
-/// Matrix, factor and vectors that a solve works in; keep it from one step to the next.
-pub struct Workspace {
-    matrix: BlockMatrix,
-    /// The factorisation of the last matrix.
-    pub factor: Cholesky,
-    /// What the matrix that is meant has beyond the one that was factorised.
-    deflation: Option<Deflation>,
-    gradient: Vec<f64>,
-    direction: Vec<f64>,
-    trial: Vec<f64>,
-    trial_gradient: Vec<f64>,
-    saddle: Saddle,
-    rows: SparseRows,
-}
-
-impl Workspace {
-    /// For matrices of this pattern.
-    pub fn new(pattern: std::sync::Arc<crate::BlockPattern>) -> Self {
-        Self::with_couplings(pattern, &[])
-    }
-
-    /// For matrices of this pattern, of which these couplings were seen before
-    /// ([`Cholesky::with_couplings`]).
-    pub fn with_couplings(pattern: std::sync::Arc<crate::BlockPattern>, couplings: &[(u32, u32)]) -> Self {
-        let n = 3 * pattern.n();
-        Self {
-            matrix: BlockMatrix::zeros(pattern),
-            factor: Cholesky::with_couplings(couplings),
-            deflation: None,
-            gradient: vec![0.0; n],
-            direction: vec![0.0; n],
-            trial: vec![0.0; n],
-            trial_gradient: vec![0.0; n],
-            saddle: Saddle::new(),
-            rows: SparseRows::new(),
-        }
-    }
-
-    /// Vectors for so many unknowns and multipliers.
-    fn resize(&mut self, n: usize) {
-        for v in [&mut self.gradient, &mut self.direction, &mut self.trial, &mut self.trial_gradient] {
-            v.resize(n, 0.0);
-        }
-    }
-
-    /// Whether it was made for this pattern.
-    pub fn fits(&self, pattern: &std::sync::Arc<crate::BlockPattern>) -> bool {
-        std::sync::Arc::ptr_eq(self.matrix.pattern(), pattern)
-    }
-
-    /// The matrix, to be filled by callers that factorise it themselves.
-    pub fn matrix_mut(&mut self) -> &mut BlockMatrix {
-        &mut self.matrix
-    }
-
-    /// The matrix, and what factorises it.
-    pub fn matrix_and_factor(&mut self) -> (&BlockMatrix, &mut Cholesky) {
-        (&self.matrix, &mut self.factor)
-    }
-
-    /// Factorises the matrix as it stands.
-    pub fn factor_matrix(&mut self) -> Result<(), crate::NotPositiveDefinite> {
-        self.deflation = None;
-        self.factor.factor(&self.matrix)
-    }
-
-    /// Adds to the factorised matrix, for [`Workspace::solve`] and [`Workspace::mul`].
-    pub fn correct(&mut self, correction: impl FnOnce(&BlockMatrix) -> Option<Deflation>) {
-        self.deflation = correction(&self.matrix);
-    }
-
-    /// y ← the matrix, with its correction, times x.
-    pub fn mul(&self, x: &[f64], y: &mut [f64]) {
-        self.matrix.mul_vec(x, y);
-        if let Some(deflation) = &self.deflation {
-            deflation.add_product(x, y);
-        }
-    }
-
-    /// x ← the inverse of the factorised matrix, with its correction, times x.
-    pub fn solve(&mut self, x: &mut [f64]) {
-        match &self.deflation {
-            None => self.factor.solve(x),
-            Some(deflation) => {
-                deflation.solve(&self.matrix, &mut self.factor, x);
-            }
-        }
-    }
-}
-
 /// Minimises from `x`, which holds the minimiser afterwards (on failure: the best point reached).
 /// `origin` is where the step began: the tolerance is relative to the distance from there.
 pub fn minimize(
@@ -267,26 +148,44 @@ pub fn minimize(
         return Err(SolveError::InfeasibleStart);
     }
     let mut curvature = Curvature::Exact;
+    let mut progress = Progress::default();
+    work.begin(objective, stopping.direct);
     while report.iterations < stopping.max_iterations {
         report.iterations += 1;
         objective.gradient(x, &mut work.gradient);
         check_finite(&work.gradient)?;
-        loop {
+        let threshold = stopping.threshold(x, origin);
+        let accuracy = progress.accuracy(&work.gradient, threshold);
+        let error = loop {
             objective.hessian(x, curvature, &mut work.matrix);
-            match work.factor.factor(&work.matrix) {
-                Ok(()) => break,
+            let Workspace { matrix, factor, inner, gradient, direction, .. } = work;
+            match inner.solve(matrix, factor, gradient, direction, accuracy) {
+                Ok(solved) => {
+                    report.linear_iterations += solved.iterations;
+                    if solved.factored {
+                        // With contact the next step is another problem.
+                        let circumstances = objective.circumstances().filter(|_| matrix.extra().is_empty());
+                        work.origin = circumstances.map(|circumstances| Origin {
+                            x: x.to_vec(),
+                            curvature,
+                            circumstances,
+                        });
+                    }
+                    if !work.inner.factored() {
+                        work.origin = None;
+                    }
+                    break solved.error;
+                }
                 Err(_) if curvature == Curvature::Exact => curvature = Curvature::Projected,
                 Err(e) => return Err(SolveError::Singular { dof: e.dof }),
             }
+        };
+        for d in &mut work.direction {
+            *d = -*d;
         }
-        for (d, g) in work.direction.iter_mut().zip(&work.gradient) {
-            *d = -g;
-        }
-        work.factor.solve(&mut work.direction);
         check_finite(&work.direction)?;
         let correction = max_norm(&work.direction);
         report.corrections.push(correction);
-        let threshold = stopping.threshold(x, origin);
         let slope: f64 = dot(&work.gradient, &work.direction);
 
         let mut step = objective.max_step(x, &work.direction).min(1.0);
@@ -321,13 +220,49 @@ pub fn minimize(
                 worst: largest(&work.gradient),
             });
         }
-        if step * correction <= threshold && step == 1.0 {
+        let ahead = progress.ahead(correction, error, step);
+        if step == 1.0 && (correction <= threshold || ahead <= threshold) {
             return Ok(report);
         }
         // A full step says that the model is good here: try the exact curvature (again).
         curvature = if step == 1.0 { Curvature::Exact } else { Curvature::Projected };
     }
     Err(SolveError::Iterations { corrections: report.corrections, worst: largest(&work.gradient) })
+}
+
+/// How Newton's method is getting on: what the next linear system is worth, and when the next correction need not be
+/// computed to be known.
+#[derive(Default)]
+struct Progress {
+    /// Norm of the last gradient.
+    gradient: Option<f64>,
+    /// The last correction, if the step was full.
+    correction: Option<f64>,
+}
+
+impl Progress {
+    /// How closely the next system should be solved. Newton's method by itself will be off by the square of the part ρ that
+    /// was left of the gradient \[eisenstat1996\]; less than a tenth of the threshold is never needed.
+    fn accuracy(&mut self, gradient: &[f64], threshold: f64) -> f64 {
+        let now = dot(gradient, gradient).sqrt();
+        let accuracy = match self.gradient.zip(self.correction) {
+            Some((before, correction)) if now < before => {
+                let left = now / before;
+                (0.1 * threshold / (left * correction)).max(left * left)
+            }
+            _ => 1e-3,
+        };
+        self.gradient = Some(now);
+        accuracy.clamp(1e-12, 1e-2)
+    }
+
+    /// The correction to be expected after this one, of which the linear solve missed the share `error`: corrections
+    /// fall off quadratically, if they fell fast enough already \[deuflhard2011\]; with a margin of three.
+    fn ahead(&mut self, correction: f64, error: f64, step: f64) -> f64 {
+        let ratio = self.correction.map_or(1.0, |before| correction / before);
+        self.correction = (step == 1.0).then_some(correction);
+        if ratio < 0.1 { 3.0 * (ratio * ratio + error) * correction } else { f64::INFINITY }
+    }
 }
 
 /// Solves r(x) = 0 from `x` by Newton–Krylov: the Jacobian acts by differences of the residual, the
@@ -348,6 +283,7 @@ pub fn find_root(
     let origin = &origin[..n];
     work.resize(x.len());
     let mut polished = 0;
+    work.forget();
     if !equations.residual(x, &mut work.gradient) {
         return Err(SolveError::InfeasibleStart);
     }
@@ -363,7 +299,7 @@ pub fn find_root(
         report.linear_iterations += linear;
         // The factor serves the whole step while it preconditions well; a new one costs about as much as
         // ten linear iterations. It is never kept for the next step: a step is a function of its state.
-        refactor = linear > 10;
+        refactor = stopping.direct || linear > 10;
         check_finite(&work.direction)?;
         let correction = max_norm(&work.direction[..n]);
         report.corrections.push(correction);

@@ -1,0 +1,232 @@
+//! The linear systems inside Newton's method, solved as closely as it needs and in the way that costs least.
+//!
+//! * Mild matrices (M + h²K with a step that resolves much of the motion): conjugate gradients with an incomplete
+//!   factor ([`Incomplete`]).
+//! * Stiff ones, on which that takes long: a Cholesky factor, which then preconditions conjugate gradients for the
+//!   matrices that follow, in this step and the next ones, until a new factor is cheaper.
+//!
+//! Costs are counted, not timed, so that the choice, and with it every bit of a run, repeats. An incomplete factor that took too
+//! long is tried again after 32 systems, then 64, and so on: bodies may be pinned, cut loose, or come to rest.
+//! A restart has to be told of that count, and of what the factor was made of.
+
+use crate::block::BlockMatrix;
+use crate::cholesky::{Cholesky, NotPositiveDefinite};
+use crate::incomplete::Incomplete;
+use crate::packed::{Packed, Padded, pad, unpad};
+use crate::vector::dot;
+
+/// Unknowns per iteration that a factorisation is worth: it takes some 7 n² operations, an iteration
+/// some 450 n at a rate a fifth as high, and a factor serves two or three systems.
+const WORTH: usize = 160;
+/// Below so many iterations a factorisation is always taken.
+const LEAST: usize = 24;
+/// Iterations with a factor of before that cost more than half of a new one: then one is made.
+const REUSE: usize = 12;
+/// Iterations above which the next system gets a new factor.
+const WORN: usize = 8;
+/// Systems before an incomplete factor that failed is tried again, at first.
+const PENALTY: usize = 32;
+
+/// A system that was solved.
+pub(crate) struct Solved {
+    pub iterations: usize,
+    /// Estimate of the error relative to the solution, in the norm of the matrix.
+    pub error: f64,
+    /// Whether the factor is new.
+    pub factored: bool,
+}
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Inner {
+    incomplete: Incomplete,
+    /// The matrix for many products, and what they work in.
+    packed: Packed<f64>,
+    padded: [Vec<Padded>; 2],
+    /// What was made in this step.
+    prepared: bool,
+    factored: bool,
+    fresh: bool,
+    /// Systems to be solved directly before another try, and how many it will be the next time.
+    direct: usize,
+    penalty: usize,
+    vectors: Vectors,
+}
+
+/// What conjugate gradients work in.
+#[derive(Default)]
+struct Vectors {
+    r: Vec<f64>,
+    z: Vec<f64>,
+    p: Vec<f64>,
+    image: Vec<f64>,
+}
+
+enum Outcome {
+    Solved(Solved),
+    TooLong,
+    Indefinite,
+}
+
+impl Inner {
+    /// To be called where a step begins; `fresh` asks for a factorisation of every system, `factored` tells whether there is
+    /// a factor of before.
+    pub fn begin(&mut self, fresh: bool, factored: bool) {
+        (self.prepared, self.factored, self.fresh) = (false, factored, fresh);
+    }
+
+    /// What a restart has to be told.
+    pub fn memory(&self) -> [f64; 2] {
+        [self.direct as f64, self.penalty as f64]
+    }
+
+    /// Takes up what [`Inner::memory`] returned.
+    pub fn remember(&mut self, [direct, penalty]: [f64; 2]) {
+        (self.direct, self.penalty) = (direct as usize, penalty as usize);
+    }
+
+    /// Whether there is a factor that is good enough for the next system.
+    pub fn factored(&self) -> bool {
+        self.factored
+    }
+
+    /// Solves A x = b to `accuracy`, relative and in the norm of A.
+    pub fn solve(
+        &mut self,
+        a: &BlockMatrix,
+        factor: &mut Cholesky,
+        b: &[f64],
+        x: &mut [f64],
+        accuracy: f64,
+    ) -> Result<Solved, NotPositiveDefinite> {
+        let most = a.dofs() / WORTH;
+        if most >= LEAST && self.direct == 0 && !self.fresh {
+            if !self.prepared {
+                self.incomplete.factor(a);
+                self.prepared = true;
+            }
+            let Self { incomplete, packed, padded: [from, to], vectors, .. } = self;
+            packed.set(a.values());
+            to.resize(a.pattern().n(), [0.0; 4]);
+            let mut precondition = |x: &mut [f64]| {
+                pad(x, from);
+                incomplete.solve_padded(from);
+                unpad(from, x);
+            };
+            let mut padded = Vec::new();
+            let mut apply = |x: &[f64], y: &mut [f64]| {
+                pad(x, &mut padded);
+                packed.multiply(a.pattern(), &padded, to);
+                unpad(to, y);
+                a.add_extra_product(x, y);
+            };
+            let outcome = vectors.descend(&mut apply, &mut precondition, b, x, accuracy, [2, most]);
+            match outcome {
+                Outcome::Solved(solved) => {
+                    // What it was made for has changed too much.
+                    self.prepared = solved.iterations < most / 2;
+                    return Ok(solved);
+                }
+                // The factorisation will tell where, or find that it was rounding.
+                Outcome::Indefinite => self.prepared = false,
+                Outcome::TooLong => {
+                    self.penalty = (2 * self.penalty).clamp(PENALTY, 1 << 20);
+                    self.direct = self.penalty;
+                }
+            }
+        }
+        self.direct = self.direct.saturating_sub(1);
+        if self.factored
+            && !self.fresh
+            && let Outcome::Solved(solved) = self.vectors.descend(
+                &mut |x, y| a.mul_vec(x, y),
+                &mut |x| factor.solve(x),
+                b,
+                x,
+                accuracy,
+                [1, REUSE],
+            )
+        {
+            self.factored = solved.iterations <= WORN;
+            return Ok(solved);
+        }
+        self.factored = false;
+        factor.factor(a)?;
+        self.factored = true;
+        x.copy_from_slice(b);
+        factor.solve(x);
+        Ok(Solved { iterations: 0, error: 1e-12, factored: true })
+    }
+}
+
+impl Vectors {
+    /// Preconditioned conjugate gradients from x = 0, with so many iterations at most.
+    ///
+    /// Each iteration takes αrᵀz from the square of the error in the norm of A \[hestenes1952\]: the last m gains tell what was
+    /// left before them \[strakos2002\], the last 2m how fast it falls, and both what is left now. Good
+    /// preconditioners need m = 1, weak ones, whose gains go up and down, 2. Where nothing is gained for a while that would
+    /// be believed too early: the residual must have come down as well.
+    fn descend(
+        &mut self,
+        apply: &mut dyn FnMut(&[f64], &mut [f64]),
+        precondition: &mut dyn FnMut(&mut [f64]),
+        b: &[f64],
+        x: &mut [f64],
+        accuracy: f64,
+        [m, most]: [usize; 2],
+    ) -> Outcome {
+        let Self { r, z, p, image } = self;
+        let n = b.len();
+        for v in [&mut *r, z, p, image] {
+            v.resize(n, 0.0);
+        }
+        let done = |iterations, error| Outcome::Solved(Solved { iterations, error, factored: false });
+        x.fill(0.0);
+        r.copy_from_slice(b);
+        z.copy_from_slice(b);
+        precondition(z);
+        p.copy_from_slice(z);
+        let mut rz = dot(r, z);
+        let mut gains: Vec<f64> = Vec::with_capacity(most);
+        let mut gained = 0.0;
+        let size = dot(b, b);
+        if rz == 0.0 {
+            return done(0, 0.0);
+        }
+        for k in 0..most {
+            apply(p, image);
+            let curvature = dot(p, image);
+            // A NaN is left to the factorisation, which names its place.
+            if !(curvature > 0.0 && rz > 0.0) {
+                return Outcome::Indefinite;
+            }
+            let alpha = rz / curvature;
+            for i in 0..n {
+                x[i] += alpha * p[i];
+                r[i] -= alpha * image[i];
+            }
+            gained += alpha * rz;
+            gains.push(alpha * rz);
+            if k + 1 >= 2 * m {
+                let last: f64 = gains[k + 1 - m..].iter().sum();
+                let falls = last / gains[k + 1 - 2 * m..].iter().sum::<f64>();
+                let error = (last * falls / gained).sqrt();
+                if error <= accuracy && dot(r, r) <= (30.0 * accuracy).powi(2) * size {
+                    return done(k + 1, error);
+                }
+            }
+            z.copy_from_slice(r);
+            precondition(z);
+            let next = dot(r, z);
+            let beta = next / rz;
+            rz = next;
+            if rz == 0.0 {
+                return done(k + 1, 0.0);
+            }
+            for i in 0..n {
+                p[i] = z[i] + beta * p[i];
+            }
+        }
+        Outcome::TooLong
+    }
+}

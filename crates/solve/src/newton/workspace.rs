@@ -1,0 +1,162 @@
+//! What Newton's method works in, kept from one step to the next.
+
+use super::{Circumstances, Curvature, Objective};
+use crate::inner::Inner;
+use crate::{BlockMatrix, Cholesky, Deflation, Saddle, SparseRows};
+
+/// Matrix, factor and vectors that a solve works in; keep it from one step to the next.
+pub struct Workspace {
+    pub(super) matrix: BlockMatrix,
+    /// The factorisation of the last matrix.
+    pub factor: Cholesky,
+    /// What the matrix that is meant has beyond the one that was factorised.
+    pub(super) deflation: Option<Deflation>,
+    pub(super) gradient: Vec<f64>,
+    pub(super) direction: Vec<f64>,
+    pub(super) trial: Vec<f64>,
+    pub(super) trial_gradient: Vec<f64>,
+    pub(super) saddle: Saddle,
+    pub(super) rows: SparseRows,
+    pub(super) inner: Inner,
+    /// What the factor was made of, if it may serve further steps.
+    pub(super) origin: Option<Origin>,
+    /// Of a factor that is to be made again.
+    recalled: Option<Origin>,
+}
+
+/// What a factor was made of.
+#[derive(Clone, Debug)]
+pub(super) struct Origin {
+    pub x: Vec<f64>,
+    pub curvature: Curvature,
+    pub circumstances: Circumstances,
+}
+
+impl Workspace {
+    /// For matrices of this pattern.
+    pub fn new(pattern: std::sync::Arc<crate::BlockPattern>) -> Self {
+        Self::with_couplings(pattern, &[])
+    }
+
+    /// For matrices of this pattern, of which these couplings were seen before
+    /// ([`Cholesky::with_couplings`]).
+    pub fn with_couplings(pattern: std::sync::Arc<crate::BlockPattern>, couplings: &[(u32, u32)]) -> Self {
+        let n = 3 * pattern.n();
+        Self {
+            matrix: BlockMatrix::zeros(pattern),
+            factor: Cholesky::with_couplings(couplings),
+            deflation: None,
+            gradient: vec![0.0; n],
+            direction: vec![0.0; n],
+            trial: vec![0.0; n],
+            trial_gradient: vec![0.0; n],
+            saddle: Saddle::new(),
+            rows: SparseRows::new(),
+            inner: Inner::default(),
+            origin: None,
+            recalled: None,
+        }
+    }
+
+    /// What [`minimize`] found out about its linear systems, and what its factor was made of, for a restart.
+    pub fn experience(&self) -> Vec<f64> {
+        let mut memory = self.inner.memory().to_vec();
+        if let Some(Origin { x, curvature, circumstances: Circumstances { time, same } }) =
+            self.origin.as_ref()
+        {
+            memory.extend([*time, same[0], same[1], f64::from(u8::from(*curvature == Curvature::Projected))]);
+            memory.extend(x);
+        } else if memory == [0.0; 2] {
+            memory.clear();
+        }
+        memory
+    }
+
+    /// Takes up what [`Workspace::experience`] returned.
+    pub fn experienced(&mut self, experience: &[f64]) {
+        let Some((inner, rest)) = experience.split_first_chunk() else { return };
+        self.inner.remember(*inner);
+        self.recalled = rest.split_first_chunk().map(|(&[time, first, second, projected], x)| Origin {
+            x: x.to_vec(),
+            curvature: if projected == 0.0 { Curvature::Exact } else { Curvature::Projected },
+            circumstances: Circumstances { time, same: [first, second] },
+        });
+    }
+
+    /// Begins a step: the factor of before stays if it may, and is made again after a restart.
+    pub(super) fn begin(&mut self, objective: &mut dyn Objective, fresh: bool) {
+        let now = objective.circumstances();
+        let same = |origin: &Origin| now.is_some_and(|now| now.same == origin.circumstances.same);
+        if let Some(recalled) = self.recalled.take().filter(same) {
+            objective.hessian_then(
+                recalled.circumstances.time,
+                &recalled.x,
+                recalled.curvature,
+                &mut self.matrix,
+            );
+            if self.factor.factor(&self.matrix).is_ok() {
+                self.origin = Some(recalled);
+            }
+        }
+        self.origin = self.origin.take().filter(|origin| !fresh && same(origin));
+        self.inner.begin(fresh, self.origin.is_some());
+    }
+
+    /// The factor no longer is what [`minimize`] made it.
+    pub(super) fn forget(&mut self) {
+        (self.origin, self.recalled) = (None, None);
+    }
+
+    /// Vectors for so many unknowns and multipliers.
+    pub(super) fn resize(&mut self, n: usize) {
+        for v in [&mut self.gradient, &mut self.direction, &mut self.trial, &mut self.trial_gradient] {
+            v.resize(n, 0.0);
+        }
+    }
+
+    /// Whether it was made for this pattern.
+    pub fn fits(&self, pattern: &std::sync::Arc<crate::BlockPattern>) -> bool {
+        std::sync::Arc::ptr_eq(self.matrix.pattern(), pattern)
+    }
+
+    /// The matrix, to be filled by callers that factorise it themselves.
+    pub fn matrix_mut(&mut self) -> &mut BlockMatrix {
+        &mut self.matrix
+    }
+
+    /// The matrix, and what factorises it.
+    pub fn matrix_and_factor(&mut self) -> (&BlockMatrix, &mut Cholesky) {
+        self.forget();
+        (&self.matrix, &mut self.factor)
+    }
+
+    /// Factorises the matrix as it stands.
+    pub fn factor_matrix(&mut self) -> Result<(), crate::NotPositiveDefinite> {
+        self.deflation = None;
+        self.forget();
+        self.factor.factor(&self.matrix)
+    }
+
+    /// Adds to the factorised matrix, for [`Workspace::solve`] and [`Workspace::mul`].
+    pub fn correct(&mut self, correction: impl FnOnce(&BlockMatrix) -> Option<Deflation>) {
+        self.deflation = correction(&self.matrix);
+    }
+
+    /// y ← the matrix, with its correction, times x.
+    pub fn mul(&self, x: &[f64], y: &mut [f64]) {
+        self.matrix.mul_vec(x, y);
+        if let Some(deflation) = &self.deflation {
+            deflation.add_product(x, y);
+        }
+    }
+
+    /// x ← the inverse of the factorised matrix, with its correction, times x.
+    pub fn solve(&mut self, x: &mut [f64]) {
+        match &self.deflation {
+            None => self.factor.solve(x),
+            Some(deflation) => {
+                deflation.solve(&self.matrix, &mut self.factor, x);
+            }
+        }
+    }
+}

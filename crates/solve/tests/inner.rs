@@ -1,0 +1,138 @@
+//! Linear systems inside Newton's method: incomplete factors, and the choice between them and whole ones.
+
+use lilyan_solve::newton::{Curvature, Objective, Stopping, Workspace, minimize};
+use lilyan_solve::{BlockMatrix, BlockPattern, Cholesky, Incomplete};
+use std::sync::Arc;
+
+/// A matrix on these links: `stiffness` along each, more along x than across, and a mass at every node.
+fn network(nodes: usize, links: &[[u32; 2]], stiffness: f64, mass: f64) -> BlockMatrix {
+    let pattern = BlockPattern::from_cliques(nodes, links.iter().map(|l| l.as_slice()));
+    let mut a = BlockMatrix::zeros(Arc::new(pattern));
+    for &[i, j] in links {
+        let (i, j) = (i as usize, j as usize);
+        let s = stiffness * (1.0 + 0.3 * ((i + 2 * j) % 5) as f64);
+        let block = [2.0 * s, 0.3 * s, 0.0, 0.3 * s, s, 0.2 * s, 0.0, 0.2 * s, 1.5 * s];
+        a.add_block(i, i, &block);
+        a.add_block(j, j, &block);
+        a.add_block(j, i, &block.map(|x| -x));
+    }
+    a.add_diagonal(&vec![mass; 3 * nodes]);
+    a
+}
+
+fn grid(n: usize) -> (usize, Vec<[u32; 2]>) {
+    let at = |i: usize, j: usize, k: usize| ((i * n + j) * n + k) as u32;
+    let mut links = Vec::new();
+    for i in 0..n {
+        for j in 0..n {
+            for k in 0..n {
+                for (a, b, c) in [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (0, 1, 1)] {
+                    if i + a < n && j + b < n && k + c < n {
+                        links.push([at(i, j, k), at(i + a, j + b, k + c)]);
+                    }
+                }
+            }
+        }
+    }
+    (n * n * n, links)
+}
+
+fn wave(n: usize) -> Vec<f64> {
+    (0..n).map(|i| (0.37 * i as f64).sin() + 0.2).collect()
+}
+
+/// Without fill there is nothing to leave out.
+#[test]
+fn of_a_chain_it_is_the_whole_factor() {
+    let links: Vec<[u32; 2]> = (1..200).map(|i| [i - 1, i]).collect();
+    let a = network(200, &links, 1e3, 1.0);
+    let (mut incomplete, mut whole) = (Incomplete::default(), Cholesky::new());
+    incomplete.factor(&a);
+    whole.factor(&a).unwrap();
+    let (mut x, mut y) = (wave(600), wave(600));
+    incomplete.solve(&mut x);
+    whole.solve(&mut y);
+    let worst = x.iter().zip(&y).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+    let size = y.iter().fold(0.0f64, |m, y| m.max(y.abs()));
+    // It is kept in single precision.
+    assert!(worst < 1e-5 * size, "{worst:e} of {size}");
+}
+
+/// Even of an indefinite matrix: rᵀP⁻¹r > 0.
+#[test]
+fn it_is_positive_definite_whatever_the_matrix() {
+    let (nodes, links) = grid(6);
+    for mass in [1.0, -1.0, -30.0, -1e4] {
+        let a = network(nodes, &links, 1.0, mass);
+        let mut incomplete = Incomplete::default();
+        incomplete.factor(&a);
+        for k in 0..20 {
+            let r: Vec<f64> = (0..3 * nodes).map(|i| ((i * (k + 1)) as f64 * 0.77).sin()).collect();
+            let mut z = r.clone();
+            incomplete.solve(&mut z);
+            let product: f64 = r.iter().zip(&z).map(|(r, z)| r * z).sum();
+            assert!(product > 0.0, "mass {mass}, vector {k}: {product}");
+        }
+    }
+}
+
+/// ½xᵀAx + ¼c Σx⁴ − bᵀx.
+struct Quartic {
+    a: BlockMatrix,
+    c: f64,
+    b: Vec<f64>,
+}
+
+impl Objective for Quartic {
+    fn value(&mut self, x: &[f64]) -> (f64, f64) {
+        let square = 0.5 * self.a.quadratic_form(x);
+        let rest: f64 = x.iter().zip(&self.b).map(|(x, b)| 0.25 * self.c * x.powi(4) - b * x).sum();
+        // Its terms cancel where all nodes move together.
+        let terms: f64 = x.iter().zip(self.a.diagonal()).map(|(x, d)| d * x * x).sum();
+        (square + rest, terms + rest.abs())
+    }
+    fn gradient(&mut self, x: &[f64], g: &mut [f64]) {
+        self.a.mul_vec(x, g);
+        for i in 0..x.len() {
+            g[i] += self.c * x[i].powi(3) - self.b[i];
+        }
+    }
+    fn hessian(&mut self, x: &[f64], _: Curvature, h: &mut BlockMatrix) {
+        h.clear();
+        h.add_scaled(1.0, &self.a);
+        let diagonal: Vec<f64> = x.iter().map(|x| 3.0 * self.c * x * x).collect();
+        h.add_diagonal(&diagonal);
+    }
+}
+
+/// Mild: by iterations alone. Stiff: the first system takes too long, and factors serve from then on. Both find the
+/// minimum that a factorisation of every system finds.
+#[test]
+fn the_way_is_chosen_by_what_it_takes() {
+    let (nodes, links) = grid(13);
+    assert!(3 * nodes > 6000);
+    for (stiffness, mild) in [(1.0, true), (1e6, false)] {
+        let a = network(nodes, &links, stiffness, 1.0);
+        let solve = |direct: bool| {
+            let mut objective = Quartic { a: a.clone(), c: 0.5, b: wave(3 * nodes) };
+            let mut work = Workspace::new(a.pattern().clone());
+            let mut x = vec![0.0; 3 * nodes];
+            let stopping = Stopping { tolerance: 1e-9, max_iterations: 50, length: 1.0, direct };
+            let origin = x.clone();
+            let report = minimize(&mut objective, &mut x, &origin, &stopping, &mut work).unwrap();
+            (x, report, work.experience(), work.factor.factorizations())
+        };
+        let (x, report, experience, factorizations) = solve(false);
+        let (y, fresh, _, all) = solve(true);
+        assert_eq!((fresh.linear_iterations, all), (0, fresh.iterations));
+        assert_eq!(
+            (experience.is_empty(), factorizations == 0),
+            (mild, mild),
+            "{experience:?}, {factorizations}"
+        );
+        assert!(report.linear_iterations > 0 && factorizations <= 2);
+        let size = y.iter().fold(0.0f64, |m, y| m.max(y.abs()));
+        let worst = x.iter().zip(&y).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+        assert!(worst <= 1e-9 * size, "stiffness {stiffness}: {worst:e} of {size}");
+    }
+}
