@@ -138,6 +138,23 @@ pub fn minimize(
     stopping: &Stopping,
     work: &mut Workspace,
 ) -> Result<SolveReport, SolveError> {
+    // A step that fails leaves no trace.
+    let experience = work.experience();
+    let solved = descend(objective, x, origin, stopping, work);
+    if solved.is_err() {
+        work.forget();
+        work.experienced(&experience);
+    }
+    solved
+}
+
+fn descend(
+    objective: &mut dyn Objective,
+    x: &mut [f64],
+    origin: &[f64],
+    stopping: &Stopping,
+    work: &mut Workspace,
+) -> Result<SolveReport, SolveError> {
     let mut report = SolveReport::default();
     work.resize(x.len());
     let (mut value, mut magnitude) = objective.value(x);

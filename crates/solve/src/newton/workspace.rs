@@ -74,7 +74,7 @@ impl Workspace {
 
     /// Takes up what [`Workspace::experience`] returned.
     pub fn experienced(&mut self, experience: &[f64]) {
-        let Some((inner, rest)) = experience.split_first_chunk() else { return };
+        let (inner, rest) = experience.split_first_chunk().unwrap_or((&[0.0; 2], &[]));
         self.inner.remember(*inner);
         self.recalled = rest.split_first_chunk().map(|(&[time, first, second, projected], x)| Origin {
             x: x.to_vec(),
