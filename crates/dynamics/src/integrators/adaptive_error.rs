@@ -125,12 +125,12 @@ impl Integrator for AdaptiveError {
     }
 
     fn memory(&self) -> Vec<f64> {
-        [&[self.next, self.speed], &self.inner.solver.kept.memory()[..]].concat()
+        [&[self.next, self.speed], &self.inner.memory()[..]].concat()
     }
 
     fn remember(&mut self, memory: &[f64]) {
-        let (&[next, speed], kept) = memory.split_first_chunk().unwrap_or((&[f64::INFINITY, 0.0], &[]));
+        let (&[next, speed], inner) = memory.split_first_chunk().unwrap_or((&[f64::INFINITY, 0.0], &[]));
         (self.next, self.speed) = (next, speed);
-        self.inner.solver.kept.remember(kept);
+        self.inner.remember(inner);
     }
 }
