@@ -18,7 +18,7 @@
 //! since the projected problem keeps its own.)
 //!
 //! Where the largest space is not enough, the state is rough, or the step long beside the fastest motion. For
-//! Rayleigh damping a sum of Chebyshev polynomials takes over ([`crate::chebyshev`]): ½hω_max products for each of v and a,
+//! Rayleigh damping a sum of Chebyshev polynomials takes over (`chebyshev.rs`): ½hω_max products for each of v and a,
 //! always. Otherwise a space grown by products serves for the part of the step that it can, and the next begins there;
 //! parts would not help solves, which give way to products.
 

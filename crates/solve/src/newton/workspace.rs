@@ -58,7 +58,7 @@ impl Workspace {
         }
     }
 
-    /// What [`minimize`] found out about its linear systems, and what its factor was made of, for a restart.
+    /// What [`super::minimize`] found out about its linear systems, and what its factor was made of, for a restart.
     pub fn experience(&self) -> Vec<f64> {
         let mut memory = self.inner.memory().to_vec();
         if let Some(Origin { x, curvature, circumstances: Circumstances { time, same } }) =
@@ -102,7 +102,7 @@ impl Workspace {
         self.inner.begin(fresh, self.origin.is_some());
     }
 
-    /// The factor no longer is what [`minimize`] made it.
+    /// The factor no longer is what [`super::minimize`] made it.
     pub(super) fn forget(&mut self) {
         (self.origin, self.recalled) = (None, None);
     }
