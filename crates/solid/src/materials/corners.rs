@@ -34,7 +34,7 @@ pub fn contract(tangent: &Mat9, gradients: &Mat3) -> Corners {
 
 /// The same from the derivatives of ψ by I, Q and J (see [`super::isotropic`]). With b = ∇Nₙ, b' = ∇Nₘ:
 /// ∂I·b = 2Fb, ∂Q·b = 4FCb, ∂J·b = cof F b, and
-///   ∂²I: 2 b·b' 1,   ∂²Q: 4(Fb·Fb' 1 + Fb' (Fb)ᵀ + b·b' FFᵀ),   ∂²J: [w]× with w = −F(b × b').
+///   ∂²I: 2 b·b' 1,   ∂²Q: 4(Fb·Fb' 1 + Fb' (Fb)ᵀ + b·b' FFᵀ),   ∂²J: \[w\]× with w = −F(b × b').
 pub fn isotropic<D: Isotropic>(c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners {
     const { assert!(!D::ROTATION) };
     let C = F.transpose_mul(F);
