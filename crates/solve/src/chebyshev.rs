@@ -29,7 +29,7 @@ pub(crate) fn chebyshev(
     a: &[f64],
     h: f64,
 ) -> Option<(Vec<f64>, Vec<f64>, usize)> {
-    let largest = h * h * largest_eigenvalue(system, v.len())?;
+    let largest = h * h * largest_by_powers(system, v.len())?;
     let mut products = POWERS;
     for margin in MARGINS {
         let end = margin * largest;
@@ -51,7 +51,7 @@ pub(crate) fn chebyshev(
 }
 
 /// An estimate of the largest eigenvalue of M⁻¹K, from below, by powers of it.
-fn largest_eigenvalue(system: &dyn Linear, n: usize) -> Option<f64> {
+fn largest_by_powers(system: &dyn Linear, n: usize) -> Option<f64> {
     let mut random = Random(3);
     let noise: Vec<f64> = (0..n).map(|_| random.number()).collect();
     let (mut u, mut image) = (vec![0.0; n], vec![0.0; n]);

@@ -15,8 +15,8 @@ use crate::incomplete::Incomplete;
 use crate::packed::{Packed, Padded, pad, unpad};
 use crate::vector::dot;
 
-/// Unknowns per iteration that a factorisation is worth: it takes some 7 n² operations, an iteration
-/// some 450 n at a rate a fifth as high, and a factor serves two or three systems.
+/// Unknowns per iteration up to which iterations are worth while. A factorisation was measured to take as long as n/50
+/// iterations (145 ms against 0.5 ms at n = 14,883, 46 ms against 0.33 ms at 8,019) and serves some three systems.
 const WORTH: usize = 160;
 /// Below so many iterations a factorisation is always taken.
 const LEAST: usize = 24;

@@ -1,6 +1,6 @@
 //! Linear systems inside Newton's method: incomplete factors, and the choice between them and whole ones.
 
-use lilyan_solve::newton::{Curvature, Objective, Stopping, Workspace, minimize};
+use lilyan_solve::newton::{Circumstances, Curvature, Objective, Stopping, Workspace, minimize};
 use lilyan_solve::{BlockMatrix, BlockPattern, Cholesky, Incomplete};
 use std::sync::Arc;
 
@@ -103,6 +103,46 @@ impl Objective for Quartic {
         let diagonal: Vec<f64> = x.iter().map(|x| 3.0 * self.c * x * x).collect();
         h.add_diagonal(&diagonal);
     }
+    fn circumstances(&self) -> Option<Circumstances> {
+        Some(Circumstances { time: 0.0, same: [self.c, 0.0] })
+    }
+}
+
+/// A factor serves the next solve; one that fails in between, or a new workspace that is told of it, change no bit.
+#[test]
+fn failures_and_restarts_repeat_every_bit() {
+    let (nodes, links) = grid(5);
+    let a = network(nodes, &links, 1e3, 1.0);
+    let solve = |load: f64, tolerance: f64, most: usize, work: &mut Workspace| {
+        let b = wave(3 * nodes).iter().map(|b| load * b).collect();
+        let mut objective = Quartic { a: a.clone(), c: 0.5, b };
+        let mut x = vec![0.0; 3 * nodes];
+        let stopping = Stopping { tolerance, max_iterations: most, length: 1.0, direct: false };
+        let origin = x.clone();
+        minimize(&mut objective, &mut x, &origin, &stopping, work).map(|_| x)
+    };
+    let first = || {
+        let mut work = Workspace::new(a.pattern().clone());
+        solve(1.0, 1e-9, 50, &mut work).unwrap();
+        work
+    };
+    let mut whole = first();
+    let experience = whole.experience();
+    assert!(experience.len() > 3 * nodes, "the factor is to serve again");
+    let next = solve(1.1, 1e-9, 50, &mut whole).unwrap();
+    assert_eq!(whole.factor.factorizations(), 1);
+
+    let mut failed = first();
+    for _ in 0..2 {
+        assert!(solve(30.0, 1e-15, 1, &mut failed).is_err());
+        assert_eq!(failed.experience(), experience);
+    }
+    assert_eq!(solve(1.1, 1e-9, 50, &mut failed).unwrap(), next);
+
+    let mut restarted = Workspace::new(a.pattern().clone());
+    restarted.experienced(&experience);
+    assert_eq!(restarted.experience(), experience);
+    assert_eq!(solve(1.1, 1e-9, 50, &mut restarted).unwrap(), next);
 }
 
 /// Mild: by iterations alone. Stiff: the first system takes too long, and factors serve from then on. Both find the

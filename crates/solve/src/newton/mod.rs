@@ -6,7 +6,7 @@
 //!
 //! Convergence is judged by the Newton correction, not by the gradient: the correction is a length,
 //! means the same for jelly and diamond, and is not spoilt by round-off in stiff forces. A
-//! correction below tolerance is still applied, so what is left is its square.
+//! correction below tolerance is still applied: what is left is its square, and what the linear solve left of it.
 
 mod failure;
 mod workspace;
@@ -16,7 +16,7 @@ pub use workspace::Workspace;
 
 use crate::krylov::gmres;
 use crate::{BlockMatrix, Deflation, NotPositiveDefinite, SparseRows};
-use workspace::Origin;
+use workspace::Made;
 
 /// Which second derivative is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,17 +179,16 @@ fn descend(
             match inner.solve(matrix, factor, gradient, direction, accuracy) {
                 Ok(solved) => {
                     report.linear_iterations += solved.iterations;
-                    if solved.factored {
+                    if solved.factored && !stopping.direct {
                         // With contact the next step is another problem.
                         let circumstances = objective.circumstances().filter(|_| matrix.extra().is_empty());
-                        work.origin = circumstances.map(|circumstances| Origin {
+                        work.made = circumstances.map(|circumstances| Made {
                             x: x.to_vec(),
                             curvature,
                             circumstances,
                         });
-                    }
-                    if !work.inner.factored() {
-                        work.origin = None;
+                    } else if !inner.factored() {
+                        work.made = None;
                     }
                     break solved.error;
                 }

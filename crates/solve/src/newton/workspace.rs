@@ -19,14 +19,14 @@ pub struct Workspace {
     pub(super) rows: SparseRows,
     pub(super) inner: Inner,
     /// What the factor was made of, if it may serve further steps.
-    pub(super) origin: Option<Origin>,
+    pub(super) made: Option<Made>,
     /// Of a factor that is to be made again.
-    recalled: Option<Origin>,
+    recalled: Option<Made>,
 }
 
 /// What a factor was made of.
 #[derive(Clone, Debug)]
-pub(super) struct Origin {
+pub(super) struct Made {
     pub x: Vec<f64>,
     pub curvature: Curvature,
     pub circumstances: Circumstances,
@@ -53,7 +53,7 @@ impl Workspace {
             saddle: Saddle::new(),
             rows: SparseRows::new(),
             inner: Inner::default(),
-            origin: None,
+            made: None,
             recalled: None,
         }
     }
@@ -61,11 +61,11 @@ impl Workspace {
     /// What [`super::minimize`] found out about its linear systems, and what its factor was made of, for a restart.
     pub fn experience(&self) -> Vec<f64> {
         let mut memory = self.inner.memory().to_vec();
-        if let Some(Origin { x, curvature, circumstances: Circumstances { time, same } }) =
-            self.origin.as_ref()
-        {
-            memory.extend([*time, same[0], same[1], f64::from(u8::from(*curvature == Curvature::Projected))]);
-            memory.extend(x);
+        if let Some(made) = self.made.as_ref().or(self.recalled.as_ref()) {
+            let Circumstances { time, same: [first, second] } = made.circumstances;
+            let projected = f64::from(u8::from(made.curvature == Curvature::Projected));
+            memory.extend([time, first, second, projected]);
+            memory.extend(&made.x);
         } else if memory == [0.0; 2] {
             memory.clear();
         }
@@ -76,7 +76,7 @@ impl Workspace {
     pub fn experienced(&mut self, experience: &[f64]) {
         let (inner, rest) = experience.split_first_chunk().unwrap_or((&[0.0; 2], &[]));
         self.inner.remember(*inner);
-        self.recalled = rest.split_first_chunk().map(|(&[time, first, second, projected], x)| Origin {
+        self.recalled = rest.split_first_chunk().map(|(&[time, first, second, projected], x)| Made {
             x: x.to_vec(),
             curvature: if projected == 0.0 { Curvature::Exact } else { Curvature::Projected },
             circumstances: Circumstances { time, same: [first, second] },
@@ -85,26 +85,20 @@ impl Workspace {
 
     /// Begins a step: the factor of before stays if it may, and is made again after a restart.
     pub(super) fn begin(&mut self, objective: &mut dyn Objective, fresh: bool) {
-        let now = objective.circumstances();
-        let same = |origin: &Origin| now.is_some_and(|now| now.same == origin.circumstances.same);
-        if let Some(recalled) = self.recalled.take().filter(same) {
-            objective.hessian_then(
-                recalled.circumstances.time,
-                &recalled.x,
-                recalled.curvature,
-                &mut self.matrix,
-            );
-            if self.factor.factor(&self.matrix).is_ok() {
-                self.origin = Some(recalled);
-            }
+        let now = objective.circumstances().filter(|_| !fresh);
+        let same = |made: &Made| now.is_some_and(|now| now.same == made.circumstances.same);
+        self.made = self.made.take().filter(same);
+        if let Some(Made { x, curvature, circumstances }) = self.recalled.take().filter(same) {
+            objective.hessian_then(circumstances.time, &x, curvature, &mut self.matrix);
+            let factored = self.factor.factor(&self.matrix).is_ok();
+            self.made = factored.then_some(Made { x, curvature, circumstances });
         }
-        self.origin = self.origin.take().filter(|origin| !fresh && same(origin));
-        self.inner.begin(fresh, self.origin.is_some());
+        self.inner.begin(fresh, self.made.is_some());
     }
 
     /// The factor no longer is what [`super::minimize`] made it.
     pub(super) fn forget(&mut self) {
-        (self.origin, self.recalled) = (None, None);
+        (self.made, self.recalled) = (None, None);
     }
 
     /// Vectors for so many unknowns and multipliers.
