@@ -185,9 +185,10 @@ pub struct Driven<S> {
 impl<S: Scheme> Driven<S> {
     /// With the options that [`crate::integrators`] declares for implicit methods.
     pub fn new(scheme: S, options: &Options, method: Method) -> Self {
+        let conserving = scheme.claims().angular_momentum;
         Self {
             scheme,
-            solver: Solver::new(options, method),
+            solver: Solver::new(options, method, conserving),
             ends: Ends::default(),
             history: Vec::new(),
             acceleration: Vec::new(),

@@ -462,15 +462,17 @@ pub struct Solver {
     tolerance: f64,
     max_iterations: usize,
     direct: bool,
+    conserving: bool,
     /// What it works in.
     pub kept: Kept,
 }
 
 impl Solver {
-    /// With the options that [`crate::integrators`] declares for implicit methods.
-    pub fn new(options: &crate::Options, method: Method) -> Self {
+    /// With the options that [`crate::integrators`] declares for implicit methods, for one that keeps momenta or not.
+    pub fn new(options: &crate::Options, method: Method, conserving: bool) -> Self {
         Self {
             method,
+            conserving,
             tolerance: options.number("tolerance"),
             max_iterations: options.number("max_iterations") as usize,
             direct: options.word("linear") == "direct",
@@ -502,8 +504,8 @@ impl Solver {
     }
 
     fn stopping(&self, system: &dyn System) -> Stopping {
-        let Self { tolerance, max_iterations, direct, .. } = *self;
-        Stopping { tolerance, max_iterations, length: system.length(), direct }
+        let Self { tolerance, max_iterations, direct, conserving, .. } = *self;
+        Stopping { tolerance, max_iterations, length: system.length(), direct, conserving }
     }
 }
 

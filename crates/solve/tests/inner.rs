@@ -117,7 +117,8 @@ fn failures_and_restarts_repeat_every_bit() {
         let b = wave(3 * nodes).iter().map(|b| load * b).collect();
         let mut objective = Quartic { a: a.clone(), c: 0.5, b };
         let mut x = vec![0.0; 3 * nodes];
-        let stopping = Stopping { tolerance, max_iterations: most, length: 1.0, direct: false };
+        let stopping =
+            Stopping { tolerance, max_iterations: most, length: 1.0, direct: false, conserving: false };
         let origin = x.clone();
         minimize(&mut objective, &mut x, &origin, &stopping, work).map(|_| x)
     };
@@ -157,7 +158,8 @@ fn the_way_is_chosen_by_what_it_takes() {
             let mut objective = Quartic { a: a.clone(), c: 0.5, b: wave(3 * nodes) };
             let mut work = Workspace::new(a.pattern().clone());
             let mut x = vec![0.0; 3 * nodes];
-            let stopping = Stopping { tolerance: 1e-9, max_iterations: 50, length: 1.0, direct };
+            let stopping =
+                Stopping { tolerance: 1e-9, max_iterations: 50, length: 1.0, direct, conserving: true };
             let origin = x.clone();
             let report = minimize(&mut objective, &mut x, &origin, &stopping, &mut work).unwrap();
             (x, report, work.experience(), work.factor.factorizations())

@@ -106,15 +106,24 @@ pub struct Stopping {
     pub length: f64,
     /// Whether every linear system is solved by a factorisation of its own.
     pub direct: bool,
+    /// Whether no more may be left than the square of the tolerance, which is what a whole correction leaves. Methods that
+    /// keep momenta keep them as well as their equations are solved.
+    pub conserving: bool,
 }
 
 impl Stopping {
-    /// Corrections up to this size (maximum norm) are converged at `x` when the step began at `origin`.
-    fn threshold(&self, x: &[f64], origin: &[f64]) -> f64 {
+    /// Corrections up to the first size (maximum norm) are converged at `x` when the step began at `origin`; up to the
+    /// second may be left.
+    fn thresholds(&self, x: &[f64], origin: &[f64]) -> [f64; 2] {
         // 1e-4: a body at rest is followed to tolerance × 0.1 mm per metre; 32 ε: round-off, of
         // positions that may be far from the origin of coordinates.
         let resolved = 32.0 * f64::EPSILON * self.length.max(max_norm(x));
-        self.tolerance * distance(x, origin) + (self.tolerance * 1e-4 * self.length).max(resolved)
+        let converged =
+            self.tolerance * distance(x, origin) + (self.tolerance * 1e-4 * self.length).max(resolved);
+        [
+            converged,
+            if self.conserving { (self.tolerance * converged).max(0.1 * resolved) } else { converged },
+        ]
     }
 }
 
@@ -171,8 +180,8 @@ fn descend(
         report.iterations += 1;
         objective.gradient(x, &mut work.gradient);
         check_finite(&work.gradient)?;
-        let threshold = stopping.threshold(x, origin);
-        let accuracy = progress.accuracy(&work.gradient, threshold);
+        let [threshold, left] = stopping.thresholds(x, origin);
+        let accuracy = progress.accuracy(&work.gradient, left);
         let error = loop {
             objective.hessian(x, curvature, &mut work.matrix);
             let Workspace { matrix, factor, inner, gradient, direction, .. } = work;
@@ -237,7 +246,8 @@ fn descend(
             });
         }
         let ahead = progress.ahead(correction, error, step);
-        if step == 1.0 && (correction <= threshold || ahead <= threshold) {
+        let converged = correction <= threshold && error * correction <= left;
+        if step == 1.0 && (converged || ahead <= left) {
             return Ok(report);
         }
         // A full step says that the model is good here: try the exact curvature (again).
@@ -258,13 +268,13 @@ struct Progress {
 
 impl Progress {
     /// How closely the next system should be solved. Newton's method by itself will be off by the square of the part ρ that
-    /// was left of the gradient \[eisenstat1996\]; less than a tenth of the threshold is never needed.
-    fn accuracy(&mut self, gradient: &[f64], threshold: f64) -> f64 {
+    /// was left of the gradient \[eisenstat1996\]; less than a tenth of what may be left is never needed.
+    fn accuracy(&mut self, gradient: &[f64], left: f64) -> f64 {
         let now = dot(gradient, gradient).sqrt();
         let accuracy = match self.gradient.zip(self.correction) {
             Some((before, correction)) if now < before => {
-                let left = now / before;
-                (0.1 * threshold / (left * correction)).max(left * left)
+                let part = now / before;
+                (0.1 * left / (part * correction)).max(part * part)
             }
             _ => 1e-3,
         };
@@ -319,7 +329,7 @@ pub fn find_root(
         check_finite(&work.direction)?;
         let correction = max_norm(&work.direction[..n]);
         report.corrections.push(correction);
-        let threshold = stopping.threshold(&x[..n], origin);
+        let [threshold, _] = stopping.thresholds(&x[..n], origin);
         let converged = correction <= threshold;
 
         let mut step = equations.max_step(&x[..n], &work.direction[..n]).min(1.0);

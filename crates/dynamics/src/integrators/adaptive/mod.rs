@@ -52,7 +52,7 @@ impl Adaptive {
         Self {
             rule: Rule::new(options),
             symplectic,
-            solver: Solver::new(options, Method::Root),
+            solver: Solver::new(options, Method::Root, true),
             ends: Ends::default(),
             energy: None,
         }
