@@ -193,8 +193,7 @@ fn early_stop_leaks_little() {
     }
     let (with, without) = (leak(0.5, 1e-12, true).0, leak(0.5, 1e-12, false).0);
     println!("converged: ΔL {with:.1e}, not carried on {without:.1e}");
-    // Measured: 4 (9 where every system was factorised anew, which left more rounding to be carried on).
-    assert!(2.0 * with <= without, "{with:e} with and {without:e} without the residual carried on");
+    assert!(5.0 * with <= without, "{with:e} with and {without:e} without the residual carried on");
 }
 
 /// Every integrator keeps the momenta it claims on a tumbling finite-element bar.
