@@ -1,6 +1,7 @@
 //! Symmetric sparse matrices of 3×3 blocks, one per pair of coupled nodes.
 
 pub use crate::pattern::BlockPattern;
+use crate::threads;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -14,6 +15,9 @@ fn add(to: &mut [f64; 9], b: &[f64; 9]) {
         to[k] += b[k];
     }
 }
+
+/// Blocks that one task goes through: some 20 µs of work.
+const CHUNK: usize = 1 << 12;
 
 /// A symmetric matrix: its lower triangle as row-major 3×3 blocks.
 ///
@@ -47,7 +51,7 @@ impl BlockMatrix {
 
     /// Sets all values to zero and forgets the couplings outside the pattern.
     pub fn clear(&mut self) {
-        self.values.fill([0.0; 9]);
+        threads::par_chunks_mut(&mut self.values, CHUNK, |_, blocks| blocks.fill([0.0; 9]));
         self.extra.clear();
     }
 
@@ -108,11 +112,9 @@ impl BlockMatrix {
 
     /// A ← a A.
     pub fn scale(&mut self, a: f64) {
-        for block in self.values.iter_mut().chain(self.extra.values_mut()) {
-            for value in block {
-                *value *= a;
-            }
-        }
+        let scale = |block: &mut [f64; 9]| block.iter_mut().for_each(|value| *value *= a);
+        threads::par_chunks_mut(&mut self.values, CHUNK, |_, blocks| blocks.iter_mut().for_each(scale));
+        self.extra.values_mut().for_each(scale);
     }
 
     /// A ← A + a B. One pass if both share a pattern.

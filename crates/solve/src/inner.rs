@@ -43,6 +43,7 @@ pub(crate) struct Inner {
     /// The matrix for many products, and what they work in.
     packed: Packed<f64>,
     padded: [Vec<Padded>; 2],
+    sums: Vec<Vec<Padded>>,
     /// What was made in this step.
     prepared: bool,
     factored: bool,
@@ -105,7 +106,7 @@ impl Inner {
                 self.incomplete.factor(a);
                 self.prepared = true;
             }
-            let Self { incomplete, packed, padded: [from, to], vectors, .. } = self;
+            let Self { incomplete, packed, padded: [from, to], sums, vectors, .. } = self;
             packed.set(a.values());
             to.resize(a.pattern().n(), [0.0; 4]);
             let mut precondition = |x: &mut [f64]| {
@@ -116,7 +117,7 @@ impl Inner {
             let mut padded = Vec::new();
             let mut apply = |x: &[f64], y: &mut [f64]| {
                 pad(x, &mut padded);
-                packed.multiply(a.pattern(), &padded, to);
+                packed.multiply(a.pattern(), incomplete.strips(), &padded, to, sums);
                 unpad(to, y);
                 a.add_extra_product(x, y);
             };

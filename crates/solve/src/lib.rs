@@ -27,6 +27,7 @@ pub mod refine;
 mod rows;
 mod saddle;
 mod small;
+mod strips;
 pub mod threads;
 mod vector;
 

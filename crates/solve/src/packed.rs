@@ -5,6 +5,8 @@
 //! instruction. In the precision that is asked for: single precision halves what has to be read.
 
 use crate::pattern::BlockPattern;
+use crate::strips::{Strip, Strips};
+use crate::threads;
 use pulp::{Arch, NullaryFnOnce};
 
 /// A vector of a node; the fourth number means nothing.
@@ -46,26 +48,70 @@ impl Stored for f32 {
     }
 }
 
-impl<T: Stored> Packed<T> {
+/// Blocks that are copied by one task.
+const COPIED: usize = 1 << 12;
+
+impl<T: Stored + Send + Sync> Packed<T> {
     /// Copies row-major blocks.
     pub fn set(&mut self, blocks: &[[f64; 9]]) {
-        self.values.clear();
-        self.values.reserve(9 * blocks.len() + 3);
-        for b in blocks {
-            self.values.extend([b[0], b[3], b[6], b[1], b[4], b[7], b[2], b[5], b[8]].map(T::of));
+        // What the last column is read with follows.
+        self.values.resize(9 * blocks.len() + 3, T::default());
+        let values = &mut self.values[..9 * blocks.len()];
+        threads::par_chunks_mut(values, 9 * COPIED, |chunk, values| {
+            for (to, b) in values.as_chunks_mut::<9>().0.iter_mut().zip(&blocks[COPIED * chunk..]) {
+                *to = [b[0], b[3], b[6], b[1], b[4], b[7], b[2], b[5], b[8]].map(T::of);
+            }
+        });
+    }
+
+    /// y ← A x; `sums` are what it works in.
+    pub fn multiply(
+        &self,
+        pattern: &BlockPattern,
+        strips: &Strips,
+        x: &[Padded],
+        y: &mut [Padded],
+        sums: &mut Vec<Vec<Padded>>,
+    ) {
+        let blocks = &self.values[..];
+        if let [strip] = strips.as_slice() {
+            return dispatch(Multiply { blocks, pattern, strip, x, y });
         }
-        // What the last column is read with.
-        self.values.extend([T::default(); 3]);
+        sums.resize_with(strips.as_slice().len(), Vec::new);
+        let mut work: Vec<_> = strips.as_slice().iter().zip(sums.iter_mut()).collect();
+        threads::par_chunks_mut(&mut work, 1, |_, work| {
+            let (strip, sums) = &mut work[0];
+            sums.resize(strip.reach - strip.nodes.start, [0.0; 4]);
+            dispatch(Multiply { blocks, pattern, strip, x, y: sums });
+        });
+        let sums = &*sums;
+        threads::par_chunks_mut(&mut strips.split(y, |node| node), 1, |k, part| {
+            let (strip, y) = &mut part[0];
+            y.copy_from_slice(&sums[k][..y.len()]);
+            for (before, sums) in strips.as_slice()[..k].iter().zip(sums) {
+                let from = strip.nodes.start - before.nodes.start;
+                for (y, sum) in y.iter_mut().zip(sums.get(from..).unwrap_or_default()) {
+                    for c in 0..3 {
+                        y[c] += sum[c];
+                    }
+                }
+            }
+        });
     }
 
-    /// y ← A x.
-    pub fn multiply(&self, pattern: &BlockPattern, x: &[Padded], y: &mut [Padded]) {
-        dispatch(Multiply { blocks: &self.values, pattern, x, y });
-    }
-
-    /// x ← (L D Lᵀ)⁻¹ x, with L below the diagonal, 1 on it, and D⁻¹ by itself.
-    pub fn substitute(&self, pattern: &BlockPattern, inverse: &[[f64; 9]], x: &mut [Padded]) {
-        dispatch(Substitute { blocks: &self.values, pattern, inverse, x });
+    /// x ← (L D Lᵀ)⁻¹ x, with L below the diagonal and inside the strips, 1 on it, and D⁻¹ by itself.
+    pub fn substitute(
+        &self,
+        pattern: &BlockPattern,
+        strips: &Strips,
+        inverse: &[[f64; 9]],
+        x: &mut [Padded],
+    ) {
+        let blocks = &self.values[..];
+        threads::par_chunks_mut(&mut strips.split(x, |node| node), 1, |_, part| {
+            let (strip, x) = &mut part[0];
+            dispatch(Substitute { blocks, pattern, strip, inverse, x });
+        });
     }
 }
 
@@ -127,9 +173,11 @@ fn gather<const FUSED: bool>(b: &[Padded; 3], x: &Padded, sums: &mut [Padded; 3]
     }
 }
 
+/// The sums over the columns of a strip, from its first row on.
 struct Multiply<'a, T> {
     blocks: &'a [T],
     pattern: &'a BlockPattern,
+    strip: &'a Strip,
     x: &'a [Padded],
     y: &'a mut [Padded],
 }
@@ -137,29 +185,32 @@ struct Multiply<'a, T> {
 impl<T: Stored> Loop for Multiply<'_, T> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let Self { blocks, pattern, x, y } = self;
+        let Self { blocks, pattern, strip, x, y } = self;
+        let start = strip.nodes.start;
         y.fill([0.0; 4]);
-        for j in 0..pattern.n() {
+        for j in strip.nodes.clone() {
             let first = pattern.diagonal_position(j);
             let xj = x[j];
             let mut sums = [[0.0; 4]; 3];
             for (k, &i) in pattern.column(j)[1..].iter().enumerate() {
                 let (i, b) = (i as usize, columns(blocks, first + 1 + k));
-                y[i] = add_product::<FUSED>(&b, 1.0, &xj, y[i]);
+                y[i - start] = add_product::<FUSED>(&b, 1.0, &xj, y[i - start]);
                 gather::<FUSED>(&b, &x[i], &mut sums);
             }
-            let mut yj = add_product::<FUSED>(&columns(blocks, first), 1.0, &xj, y[j]);
+            let mut yj = add_product::<FUSED>(&columns(blocks, first), 1.0, &xj, y[j - start]);
             for c in 0..3 {
                 yj[c] += sums[c][0] + sums[c][1] + sums[c][2];
             }
-            y[j] = yj;
+            y[j - start] = yj;
         }
     }
 }
 
+/// Both substitutions inside of a strip.
 struct Substitute<'a, T> {
     blocks: &'a [T],
     pattern: &'a BlockPattern,
+    strip: &'a Strip,
     inverse: &'a [[f64; 9]],
     x: &'a mut [Padded],
 }
@@ -167,28 +218,31 @@ struct Substitute<'a, T> {
 impl<T: Stored> Loop for Substitute<'_, T> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let Self { blocks, pattern, inverse, x } = self;
-        for j in 0..pattern.n() {
+        let Self { blocks, pattern, strip, inverse, x } = self;
+        let start = strip.nodes.start;
+        for j in strip.nodes.clone() {
             let first = pattern.diagonal_position(j);
-            let xj = x[j];
+            let xj = x[j - start];
             for (k, &i) in pattern.column(j)[1..].iter().enumerate() {
-                let i = i as usize;
-                x[i] = add_product::<FUSED>(&columns(blocks, first + 1 + k), -1.0, &xj, x[i]);
+                // Rows ascend: those behind the strip come last.
+                let Some(xi) = x.get_mut(i as usize - start) else { break };
+                *xi = add_product::<FUSED>(&columns(blocks, first + 1 + k), -1.0, &xj, *xi);
             }
         }
-        for j in (0..pattern.n()).rev() {
+        for j in strip.nodes.clone().rev() {
             let first = pattern.diagonal_position(j);
             let mut sums = [[0.0; 4]; 3];
             for (k, &i) in pattern.column(j)[1..].iter().enumerate() {
-                gather::<FUSED>(&columns(blocks, first + 1 + k), &x[i as usize], &mut sums);
+                let Some(xi) = x.get(i as usize - start) else { break };
+                gather::<FUSED>(&columns(blocks, first + 1 + k), xi, &mut sums);
             }
-            let (d, xj) = (&inverse[j], x[j]);
+            let (d, xj) = (&inverse[j], x[j - start]);
             let mut out = [0.0; 4];
             for c in 0..3 {
                 let below = sums[c][0] + sums[c][1] + sums[c][2];
                 out[c] = d[3 * c] * xj[0] + d[3 * c + 1] * xj[1] + d[3 * c + 2] * xj[2] - below;
             }
-            x[j] = out;
+            x[j - start] = out;
         }
     }
 }

@@ -2,19 +2,13 @@
 //! itself, then the runs in their order.
 
 use super::kernel::{Block, Padded};
-use super::tets::{Incidence, Positions, RUN, Tets};
-use crate::materials::corners::contract;
-use crate::materials::{Corners, Mat9};
+use super::tets::{Incidence, RUN, Tets};
 use crate::math::Mat3;
-use lilyan_solve::{BlockMatrix, BlockPattern, threads};
+use lilyan_solve::threads;
 use std::cell::Cell;
-use std::sync::Arc;
 
 /// Below this many runs one thread is faster than waking others.
 const SERIAL: usize = 4;
-
-/// A 12×12 element matrix as the ten lower 3×3 blocks in the order (0,0), (1,0), (1,1), (2,0), …
-type Element = [[f64; 9]; 10];
 
 /// Adds the forces of a run: first block number, blocks, fields on the nodes of the run, forces there.
 type RunKernel<'a, const N: usize> = &'a (dyn Fn(usize, &[Block], [&[Padded]; N], &mut [Padded]) + Sync);
@@ -36,7 +30,7 @@ fn with_scratch<R>(count: usize, f: impl FnOnce(&mut [Padded]) -> R) -> R {
 }
 
 /// The vectors of a field on some nodes.
-fn gather(members: &[u32], x: &[f64], out: &mut [Padded]) {
+pub(super) fn gather(members: &[u32], x: &[f64], out: &mut [Padded]) {
     for (to, &n) in out.iter_mut().zip(members) {
         let n = 3 * n as usize;
         *to = [x[n], x[n + 1], x[n + 2], 0.0];
@@ -74,7 +68,7 @@ impl Tets {
         g[3 * self.nodes.start..3 * self.nodes.end].iter().all(|x| x.is_finite())
     }
 
-    fn runs(&self) -> usize {
+    pub(super) fn runs(&self) -> usize {
         self.starts.len() - 1
     }
 
@@ -82,7 +76,7 @@ impl Tets {
         &self.blocks[r * RUN..((r + 1) * RUN).min(self.blocks.len())]
     }
 
-    fn members_of(&self, r: usize) -> &[u32] {
+    pub(super) fn members_of(&self, r: usize) -> &[u32] {
         &self.members[self.starts[r] as usize..self.starts[r + 1] as usize]
     }
 
@@ -178,17 +172,6 @@ impl Tets {
         })
     }
 
-    /// Adds ∂²(Σ vol ψ)/∂q², N/m, exact or projected element by element.
-    pub fn add_hessian(&self, q: &[f64], projected: bool, h: &mut BlockMatrix) {
-        self.add_corners(h, &|e| {
-            let (F, c, gradients) = (self.gradient_of(e, q), self.constants(e), self.inverse(e));
-            match projected {
-                true => contract(&self.material.hessian_projected(c, &F), &gradients),
-                false => self.material.stiffness(c, &F, &gradients),
-            }
-        });
-    }
-
     /// Adds c K v with K the projected stiffness at q, without forming it.
     pub fn add_hessian_product(&self, q: &[f64], v: &[f64], c: f64, out: &mut [f64]) {
         for e in 0..self.len() {
@@ -216,88 +199,4 @@ impl Tets {
             out[nodes[0] + i] -= sum;
         }
     }
-
-    /// Adds vol ∇Nᵀ H ∇N for the 9×9 matrix H that `tangent` gives of each tet.
-    pub(crate) fn add_element_matrices(&self, h: &mut BlockMatrix, tangent: &(dyn Fn(usize) -> Mat9 + Sync)) {
-        self.add_corners(h, &|e| contract(&tangent(e), &self.inverse(e)));
-    }
-
-    /// Adds the volume times the stiffness that `corners` gives of each tet.
-    fn add_corners(&self, h: &mut BlockMatrix, corners: &(dyn Fn(usize) -> Corners + Sync)) {
-        let pattern = h.pattern().clone();
-        let positions = self.positions_in(&pattern);
-        // The expensive part in parallel, the sums in element order by one thread; so many that they stay in its cache.
-        const SLAB: usize = 1 << 11;
-        let mut matrices = vec![[[0.0; 9]; 10]; SLAB.min(self.len())];
-        for first in (0..self.len()).step_by(SLAB) {
-            let count = SLAB.min(self.len() - first);
-            threads::par_chunks_mut(&mut matrices[..count], 256, |chunk, out| {
-                for (k, out) in out.iter_mut().enumerate() {
-                    let e = first + 256 * chunk + k;
-                    *out = element_matrix(&corners(e), self.volume(e));
-                }
-            });
-            for (matrix, positions) in matrices[..count].iter().zip(&positions[first..]) {
-                for (block, position) in matrix.iter().zip(positions) {
-                    match position & FLIPPED {
-                        0 => h.add_at(*position as usize, block),
-                        _ => h.add_at((position ^ FLIPPED) as usize, &transposed(block)),
-                    }
-                }
-            }
-        }
-    }
-
-    /// Kept for each of the few patterns that a model has.
-    fn positions_in(&self, pattern: &Arc<BlockPattern>) -> Positions {
-        let mut kept = self.positions.lock().unwrap_or_else(|e| e.into_inner());
-        if let Some((_, known)) = kept.iter().find(|(p, _)| Arc::ptr_eq(p, pattern)) {
-            return known.clone();
-        }
-        let made: Positions = Arc::new(self.block_positions(pattern));
-        if kept.len() == 4 {
-            kept.remove(0);
-        }
-        kept.push((pattern.clone(), made.clone()));
-        made
-    }
-
-    fn block_positions(&self, pattern: &BlockPattern) -> Vec<[u32; 10]> {
-        (0..self.len())
-            .map(|e| {
-                let tet = self.tet(e);
-                PAIRS.map(|(a, b)| {
-                    let (i, j) = (tet[a].max(tet[b]), tet[a].min(tet[b]));
-                    let position = pattern.position(i as usize, j as usize);
-                    let position = position.expect("the pattern was made of these tets") as u32;
-                    if tet[a] >= tet[b] { position } else { position | FLIPPED }
-                })
-            })
-            .collect()
-    }
-}
-
-/// Local pairs of the ten lower blocks.
-const PAIRS: [(usize, usize); 10] =
-    [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2), (3, 3)];
-
-fn transposed(m: &[f64; 9]) -> [f64; 9] {
-    std::array::from_fn(|k| m[3 * (k % 3) + k / 3])
-}
-
-/// Marks a position whose block is to be added transposed: there are never so many blocks.
-const FLIPPED: u32 = 1 << 31;
-
-/// All ten blocks; those with vertex 0 follow from Σₙ ∇Nₙ = 0.
-fn element_matrix(corners: &Corners, volume: f64) -> Element {
-    let [k11, k21, k22, k31, k32, k33] = corners.map(|block| block.map(|x| volume * x));
-    let (mut k10, mut k20, mut k30, mut k00) = ([0.0; 9], [0.0; 9], [0.0; 9], [0.0; 9]);
-    for x in 0..9 {
-        let y = 3 * (x % 3) + x / 3;
-        k10[x] = -(k11[x] + k21[y] + k31[y]);
-        k20[x] = -(k21[x] + k22[x] + k32[y]);
-        k30[x] = -(k31[x] + k32[x] + k33[x]);
-        k00[x] = -(k10[x] + k20[x] + k30[x]);
-    }
-    [k00, k10, k11, k20, k21, k22, k30, k31, k32, k33]
 }

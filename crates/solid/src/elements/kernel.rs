@@ -6,8 +6,9 @@
 //! Blocks come in runs. A kernel sees only the nodes of its run, copied to a short list of [`Padded`]
 //! vectors that stays in the first-level cache, and adds forces to another such list.
 
+use super::level::{self, Kernel, Level};
 use super::quad::{Plain, Quads};
-use crate::materials::{Density, Material, entry};
+use crate::materials::{Corners, Density, Material, entry};
 use crate::math::{LANES, Lanes, Mat3, Real};
 use std::marker::PhantomData;
 
@@ -203,10 +204,21 @@ pub(crate) fn add_forces<const N: usize>(
     out: &mut [Padded],
     stress: impl Fn(&[Lanes], &[Mat3<Lanes>; N]) -> Mat3<Lanes>,
 ) {
-    let kernel = Forces { blocks: Blocks { first, blocks, c, fields }, stress, out };
+    level::run(Forces { blocks: Blocks { first, blocks, c, fields }, stress, out });
+}
+
+/// ∂²ψ between the corners of the tets of `blocks`.
+pub fn stiffnesses<D: Density>(
+    first: usize,
+    blocks: &[Block],
+    c: &Constants,
+    q: &[Padded],
+    out: &mut [Corners<Lanes>],
+) {
+    let blocks = Blocks { first, blocks, c, fields: [q] };
     match Level::of_this_machine() {
-        Some(level) => level.run(kernel),
-        None => kernel.run(Plain),
+        Some(level) => level.run(Stiffnesses { blocks, law: Inlined::<D>(PhantomData), out }),
+        None => Stiffnesses { blocks, law: last_resort::<D>(), out }.run(Plain),
     }
 }
 
@@ -214,6 +226,7 @@ pub(crate) fn add_forces<const N: usize>(
 trait Law: Copy {
     fn energy(self, c: &[Lanes], F: &Mat3<Lanes>) -> Lanes;
     fn stress(self, c: &[Lanes], F: &Mat3<Lanes>) -> Mat3<Lanes>;
+    fn stiffness(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>) -> Corners<Lanes>;
     fn frame_indifferent(self) -> bool;
 }
 
@@ -238,6 +251,10 @@ impl<D: Density> Law for Inlined<D> {
         D::stress(c, F)
     }
     #[inline(always)]
+    fn stiffness(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>) -> Corners<Lanes> {
+        D::stiffness(c, F, gradients)
+    }
+    #[inline(always)]
     fn frame_indifferent(self) -> bool {
         D::CARD.frame_indifferent
     }
@@ -255,6 +272,9 @@ impl Law for Called {
     }
     fn stress(self, c: &[Lanes], F: &Mat3<Lanes>) -> Mat3<Lanes> {
         self.0.stress_lanes(c, F)
+    }
+    fn stiffness(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>) -> Corners<Lanes> {
+        self.0.stiffness_lanes(c, F, gradients)
     }
     fn frame_indifferent(self) -> bool {
         self.0.card().frame_indifferent
@@ -327,58 +347,6 @@ fn cholesky_transposed<T: Real>(C: &Mat3<T>) -> Mat3<T> {
     F[(1, 2)] = (C[(1, 2)] - F[(0, 1)] * F[(0, 2)]) / F[(1, 1)];
     F[(2, 2)] = (C[(2, 2)] - F[(0, 2)].squared() - F[(1, 2)].squared()).sqrt();
     F
-}
-
-/// A loop over blocks that wants to be compiled for a processor level.
-trait Kernel {
-    type Output;
-    fn run<M: Quads>(self, m: M) -> Self::Output;
-}
-
-/// A level above the target's baseline. Each is one more copy of every material to compile.
-#[cfg(target_arch = "x86_64")]
-struct Level(pulp::x86::V3);
-
-#[cfg(target_arch = "x86_64")]
-impl Level {
-    fn of_this_machine() -> Option<Self> {
-        pulp::x86::V3::try_new().map(Self)
-    }
-
-    #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        pulp::Simd::vectorize(self.0, At(kernel, self.0))
-    }
-}
-
-/// There is none: the baseline has vectors and fused products.
-#[cfg(not(target_arch = "x86_64"))]
-enum Level {}
-
-#[cfg(not(target_arch = "x86_64"))]
-impl Level {
-    fn of_this_machine() -> Option<Self> {
-        None
-    }
-
-    fn run<K: Kernel>(self, _: K) -> K::Output {
-        match self {}
-    }
-}
-
-/// A kernel at a level. A type of its own and not a closure: a closure that is called once but could be
-/// called again goes through a shim that nothing inlines, and the loop then stays at the lowest level.
-#[cfg(target_arch = "x86_64")]
-struct At<K, M>(K, M);
-
-#[cfg(target_arch = "x86_64")]
-impl<K: Kernel, M: Quads> pulp::WithSimd for At<K, M> {
-    type Output = K::Output;
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) -> K::Output {
-        self.0.run(self.1)
-    }
 }
 
 /// Blocks that go through the stages of a kernel together. A stage is short, so that the processor begins
@@ -482,6 +450,31 @@ impl<const N: usize, F: Fn(&[Lanes], &[Mat3<Lanes>; N]) -> Mat3<Lanes>> Kernel f
     }
 }
 
+struct Stiffnesses<'a, L> {
+    blocks: Blocks<'a, 1>,
+    law: L,
+    out: &'a mut [Corners<Lanes>],
+}
+
+impl<L: Law> Kernel for Stiffnesses<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Quads>(self, m: M) {
+        let Blocks { first, blocks, c, fields: [q] } = self.blocks;
+        let mut constants = [ZERO; MAX_CONSTANTS];
+        c.lanes(first, &mut constants);
+        let mut F = Mat3([[ZERO; 3]; 3]);
+        for (k, (block, out)) in blocks.iter().zip(self.out).enumerate() {
+            if !c.uniform {
+                c.lanes(first + k, &mut constants);
+            }
+            block.gradient_of(m, q, &mut F);
+            *out = self.law.stiffness(&constants[..c.count], &F, &block.inverse);
+        }
+    }
+}
+
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
@@ -519,6 +512,12 @@ mod tests {
             material.discrete_forces(0, &tets.blocks, &c, [&q0, &q1], &mut b);
             assert_eq!(a, b, "{}", material.card().name);
             assert!(a.iter().flatten().all(|x| x.is_finite()) && a.iter().flatten().any(|&x| x != 0.0));
+            let zero = vec![[[ZERO; 9]; 6]; tets.blocks.len()];
+            let (mut a, mut b) = (zero.clone(), zero);
+            let blocks = Blocks { first: 0, blocks: &tets.blocks, c: &c, fields: [&q0[..]] };
+            Stiffnesses { blocks, law, out: &mut a }.run(Plain);
+            material.stiffnesses(0, &tets.blocks, &c, &q0, &mut b);
+            assert_eq!(a, b, "{}", material.card().name);
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The linear tets of one body with one material model.
 
 use super::kernel::{Block, Constants, Padded};
+use super::matrices::Plan;
 use super::strains::Lists;
 use crate::materials::Material;
 use crate::math::{LANES, Lanes, Mat3};
 use crate::mesh::TetMesh;
-use lilyan_solve::BlockPattern;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Blocks in a run: 1024 tets, which touch some 300 nodes of a well-ordered mesh. What a kernel gathers
@@ -14,8 +14,9 @@ pub(super) const RUN: usize = 256;
 
 /// Linear tets: geometry at rest, material, and the lists that assembly needs.
 ///
-/// Inside, tets are kept in an order of their own; outside, everything goes by the number that a tet has
-/// in the mesh.
+/// Inside, tets are kept in an order of their own, and their vertices in ascending order (so that the lower blocks of
+/// an element matrix are lower blocks of the whole one); outside, everything goes by the number that a tet has in the
+/// mesh.
 pub struct Tets {
     pub(super) blocks: Vec<Block>,
     count: usize,
@@ -36,14 +37,11 @@ pub struct Tets {
     pub(super) incidence: OnceLock<Incidence>,
     /// Forces on the members, kept from one call to the next.
     pub(super) partial: Mutex<Vec<Padded>>,
-    /// Positions of the ten lower blocks of each tet, in each pattern asked for.
-    pub(super) positions: Mutex<Vec<(Arc<BlockPattern>, Positions)>>,
+    /// How matrices of the patterns that were asked for are summed up.
+    pub(super) plans: Mutex<Vec<Arc<Plan>>>,
     /// Nodes and compliances of the strains.
     pub(super) lists: OnceLock<Lists>,
 }
-
-/// Where the ten lower blocks of each tet are.
-pub(super) type Positions = Arc<Vec<[u32; 10]>>;
 
 /// Compressed lists: node n of the body is at the places `members[start[n]..start[n + 1]]` of
 /// [`Tets::members`], ascending.
@@ -94,7 +92,7 @@ impl Tets {
             starts,
             incidence: OnceLock::new(),
             partial: Mutex::default(),
-            positions: Mutex::default(),
+            plans: Mutex::default(),
             lists: OnceLock::new(),
         }
     }
@@ -133,7 +131,16 @@ impl Tets {
         self.places[e] as usize
     }
 
-    /// Global node numbers of tet e.
+    /// The number of the tet at each place; `u32::MAX` where there is none.
+    pub(super) fn numbers(&self) -> Vec<u32> {
+        let mut numbers = vec![u32::MAX; LANES * self.blocks.len()];
+        for (e, &place) in self.places.iter().enumerate() {
+            numbers[place as usize] = e as u32;
+        }
+        numbers
+    }
+
+    /// Global node numbers of tet e, ascending.
     pub fn tet(&self, e: usize) -> [u32; 4] {
         let place = self.place(e);
         let block = &self.blocks[place / LANES];
@@ -228,7 +235,8 @@ fn block(mesh: &TetMesh, tets: [Option<u32>; LANES], fill: u32, nodes: &[u32]) -
         volume: Lanes([0.0; LANES]),
     };
     for lane in 0..LANES {
-        let tet = mesh.tets[tets[lane].unwrap_or(fill) as usize];
+        let mut tet = mesh.tets[tets[lane].unwrap_or(fill) as usize];
+        tet.sort_unstable();
         let [x0, x1, x2, x3] = tet.map(|v| mesh.vertices[v as usize]);
         let edge = |x: [f64; 3]| [x[0] - x0[0], x[1] - x0[1], x[2] - x0[2]];
         let edges = Mat3::from_columns(edge(x1), edge(x2), edge(x3));
@@ -243,7 +251,7 @@ fn block(mesh: &TetMesh, tets: [Option<u32>; LANES], fill: u32, nodes: &[u32]) -
             block.nodes[corner][lane] = place as u16; // below 4 · 1024
         }
         if tets[lane].is_some() {
-            block.volume.0[lane] = edges.det() / 6.0;
+            block.volume.0[lane] = edges.det().abs() / 6.0;
         }
     }
     block

@@ -7,7 +7,7 @@
 //! the given one. The code of \[chen2019\] writes kΣ(σ−1)²: its 1e6 is k = 2e6 here. \[chao2010\]
 
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Density, Given, Mat9, Parameter, SmallStrain, constants};
+use super::{Card, Corners, Density, Given, Mat9, Parameter, SmallStrain, constants, corners};
 use crate::math::{Mat3, Real};
 
 /// The `arap` model; constant k.
@@ -58,13 +58,19 @@ impl Density for Arap {
     fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
         isotropic::hessian_projected::<Self>(c, F)
     }
+
+    #[inline(always)]
+    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T> {
+        corners::isotropic::<Self, T>(c, F, gradients)
+    }
 }
 
 impl Isotropic for Arap {
     const ROTATION: bool = true;
 
-    fn derivatives(c: &[f64], _at: &Invariants) -> Derivatives {
+    #[inline(always)]
+    fn derivatives<T: Real>(c: &[T], _at: &Invariants<T>) -> Derivatives<T> {
         let [k] = constants(c);
-        Derivatives { I: 0.5 * k, s: -k, ..Default::default() }
+        Derivatives { I: k.scale(0.5), s: -k, ..Derivatives::none() }
     }
 }

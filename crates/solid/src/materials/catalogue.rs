@@ -50,6 +50,8 @@ pub trait Material: Send + Sync {
     fn energy_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Complex;
     /// P for a complex step.
     fn stress_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Mat3<Complex>;
+    /// ∂P/∂F between the corners of four tets.
+    fn stiffness_lanes(&self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>) -> Corners<Lanes>;
     /// ψ of four elements.
     fn energy_lanes(&self, c: &[Lanes], F: &Mat3<Lanes>) -> Lanes;
     /// P of four elements.
@@ -67,6 +69,15 @@ pub trait Material: Send + Sync {
         c: &Constants,
         ends: [&[Padded]; 2],
         out: &mut [Padded],
+    );
+    /// ∂²ψ between the corners of the tets of `blocks`, block by block.
+    fn stiffnesses(
+        &self,
+        first: usize,
+        blocks: &[Block],
+        c: &Constants,
+        q: &[Padded],
+        out: &mut [Corners<Lanes>],
     );
 }
 
@@ -121,6 +132,9 @@ impl<D: Density> Material for Entry<D> {
     fn stress_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Mat3<Complex> {
         D::stress(&splat(c), F)
     }
+    fn stiffness_lanes(&self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>) -> Corners<Lanes> {
+        D::stiffness(c, F, gradients)
+    }
     fn energy_lanes(&self, c: &[Lanes], F: &Mat3<Lanes>) -> Lanes {
         D::energy(c, F)
     }
@@ -142,6 +156,16 @@ impl<D: Density> Material for Entry<D> {
         out: &mut [Padded],
     ) {
         kernel::discrete_forces::<D>(first, blocks, c, ends, out);
+    }
+    fn stiffnesses(
+        &self,
+        first: usize,
+        blocks: &[Block],
+        c: &Constants,
+        q: &[Padded],
+        out: &mut [Corners<Lanes>],
+    ) {
+        kernel::stiffnesses::<D>(first, blocks, c, q, out);
     }
 }
 

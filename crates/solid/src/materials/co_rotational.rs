@@ -9,8 +9,9 @@
 //! eigenvectors have no closed form; the projection is by Jacobi rotations on the 9×9 matrix.
 //! (The forces of the classic co-rotated element, R K RᵀΔx, leave out \[b\]× and dR.) \[muller2004\]
 
+use super::from_differential;
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Density, Frame, Given, Mat9, SmallStrain, constants, stiffness};
+use super::{Card, Corners, Density, Frame, Given, Mat9, SmallStrain, constants, corners, stiffness};
 use crate::math::{Mat3, Real, project_positive, solve_spin};
 
 /// The `co-rotational` model; constants as in `stiffness`.
@@ -58,30 +59,7 @@ impl Density for CoRotational {
         if is_isotropic(c) {
             return isotropic::hessian::<Self>(c, F);
         }
-        let R = f64::rotation(F);
-        let e = strain(F, &R);
-        let S = e + Mat3::identity();
-        let sigma = stiffness::apply(c, &e);
-        let b = solve_spin(&S, (sigma * S).axial());
-        let rotated = sigma - Mat3::skew(b);
-        let mut K = [[0.0; 9]; 9];
-        for col in 0..9 {
-            let mut dF = Mat3::zero();
-            dF.0[col / 3][col % 3] = 1.0;
-            let A = R.transpose_mul(&dF);
-            let spin = Mat3::skew(solve_spin(&S, A.axial()));
-            let dS = (A - spin * S).symmetric_part();
-            let d_sigma = stiffness::apply(c, &dS);
-            let turn = dS.mul_vec(b);
-            let axial = (d_sigma * S + sigma * dS).axial();
-            let rhs = [0, 1, 2].map(|i| axial[i] - dS.trace() * b[i] + turn[i]);
-            let db = solve_spin(&S, rhs);
-            let dP = R * (spin * rotated + d_sigma - Mat3::skew(db));
-            for row in 0..9 {
-                K[row][col] = dP.0[row / 3][row % 3];
-            }
-        }
-        K
+        from_differential(differential(c, F))
     }
 
     fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
@@ -91,14 +69,47 @@ impl Density for CoRotational {
             project_positive(&Self::hessian(c, F))
         }
     }
+
+    #[inline(always)]
+    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T> {
+        if is_isotropic(c) {
+            corners::isotropic::<Self, T>(c, F, gradients)
+        } else {
+            corners::from_differential(gradients, differential(c, F))
+        }
+    }
 }
 
 impl Isotropic for CoRotational {
     const ROTATION: bool = true;
 
-    fn derivatives(c: &[f64], at: &Invariants) -> Derivatives {
+    #[inline(always)]
+    fn derivatives<T: Real>(c: &[T], at: &Invariants<T>) -> Derivatives<T> {
         let [lambda, mu] = constants(c);
-        Derivatives { I: mu, s: lambda * (at.s - 3.0) - 2.0 * mu, ss: lambda, ..Default::default() }
+        Derivatives { I: mu, s: lambda * (at.s - T::new(3.0)) - (mu + mu), ss: lambda, ..Derivatives::none() }
+    }
+}
+
+/// dP of dF, for any stiffness.
+#[inline(always)]
+fn differential<T: Real>(c: &[T], F: &Mat3<T>) -> impl Fn(&Mat3<T>) -> Mat3<T> {
+    let R = T::rotation(F);
+    let e = strain(F, &R);
+    let S = e + Mat3::identity();
+    let sigma = stiffness::apply(c, &e);
+    let b = solve_spin(&S, (sigma * S).axial());
+    let rotated = sigma - Mat3::skew(b);
+    #[inline(always)]
+    move |dF| {
+        let A = R.transpose_mul(dF);
+        let spin = Mat3::skew(solve_spin(&S, A.axial()));
+        let dS = (A - spin * S).symmetric_part();
+        let d_sigma = stiffness::apply(c, &dS);
+        let turn = dS.mul_vec(b);
+        let axial = (d_sigma * S + sigma * dS).axial();
+        let rhs = [0, 1, 2].map(|i| axial[i] - dS.trace() * b[i] + turn[i]);
+        let db = solve_spin(&S, rhs);
+        R * (spin * rotated + d_sigma - Mat3::skew(db))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::from_rest::FromRest;
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Density, Given, Mat9, SmallStrain, constants};
+use super::{Card, Corners, Density, Given, Mat9, SmallStrain, constants, corners};
 use crate::math::{Mat3, Real};
 
 /// The `fixed-corotated` model; constants λ, μ.
@@ -50,13 +50,25 @@ impl Density for FixedCorotated {
     fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
         isotropic::hessian_projected::<Self>(c, F)
     }
+
+    #[inline(always)]
+    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T> {
+        corners::isotropic::<Self, T>(c, F, gradients)
+    }
 }
 
 impl Isotropic for FixedCorotated {
     const ROTATION: bool = true;
 
-    fn derivatives(c: &[f64], at: &Invariants) -> Derivatives {
+    #[inline(always)]
+    fn derivatives<T: Real>(c: &[T], at: &Invariants<T>) -> Derivatives<T> {
         let [lambda, mu] = constants(c);
-        Derivatives { I: mu, s: -2.0 * mu, J: lambda * (at.J - 1.0), JJ: lambda, ..Default::default() }
+        Derivatives {
+            I: mu,
+            s: mu.scale(-2.0),
+            J: lambda * (at.J - T::one()),
+            JJ: lambda,
+            ..Derivatives::none()
+        }
     }
 }

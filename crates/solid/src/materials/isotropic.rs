@@ -19,39 +19,52 @@ use crate::math::{Mat3, Real, Svd, Vec3, solve_spin};
 
 /// The invariants.
 #[derive(Clone, Copy, Debug)]
-pub struct Invariants {
+pub struct Invariants<T = f64> {
     /// ‖F‖².
-    pub I: f64,
+    pub I: T,
     /// ‖FᵀF‖².
-    pub Q: f64,
+    pub Q: T,
     /// det F.
-    pub J: f64,
+    pub J: T,
     /// tr S.
-    pub s: f64,
+    pub s: T,
 }
 
 /// Derivatives of ψ by the invariants, first and second; those that are not named are 0 in every
 /// model here.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
-pub struct Derivatives {
-    pub I: f64,
-    pub Q: f64,
-    pub J: f64,
-    pub s: f64,
-    pub II: f64,
-    pub IJ: f64,
-    pub QJ: f64,
-    pub JJ: f64,
-    pub ss: f64,
+pub struct Derivatives<T = f64> {
+    pub I: T,
+    pub Q: T,
+    pub J: T,
+    pub s: T,
+    pub II: T,
+    pub IJ: T,
+    pub QJ: T,
+    pub JJ: T,
+    pub ss: T,
+}
+
+impl<T: Real> Derivatives<T> {
+    /// All 0, for a model to name its own.
+    #[inline(always)]
+    pub fn none() -> Self {
+        let o = T::zero();
+        Self { I: o, Q: o, J: o, s: o, II: o, IJ: o, QJ: o, JJ: o, ss: o }
+    }
 }
 
 /// An isotropic density.
 pub trait Isotropic: Density {
     /// ψ depends on s, so that its exact Hessian needs the polar rotation.
-    const ROTATION: bool;
+    const ROTATION: bool = false;
+    /// ψ depends on Q.
+    const QUARTIC: bool = false;
+    /// ψ is not linear in I: ψ_II or ψ_IJ is not 0.
+    const COUPLED: bool = false;
     /// The derivatives of ψ.
-    fn derivatives(c: &[f64], at: &Invariants) -> Derivatives;
+    fn derivatives<T: Real>(c: &[T], at: &Invariants<T>) -> Derivatives<T>;
 }
 
 /// ∂P/∂F.
@@ -75,7 +88,7 @@ pub fn hessian<D: Isotropic>(c: &[f64], F: &Mat3) -> Mat9 {
         K[a][a] += 2.0 * d.I;
     }
     add_cofactor_derivative(&mut K, d.J, F);
-    if d.Q != 0.0 {
+    if D::QUARTIC {
         add_quartic_derivative(&mut K, 4.0 * d.Q, F, &C);
     }
     if D::ROTATION {

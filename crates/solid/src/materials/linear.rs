@@ -5,7 +5,7 @@
 //! indifferent: only for small rotations. Isotropic (λ, μ) by default, or any 21 constants, which
 //! numerical coarsening returns. \[gurtin1981\]
 
-use super::{Card, Density, Frame, Given, Mat9, SmallStrain, stiffness};
+use super::{Card, Corners, Density, Frame, Given, Mat9, SmallStrain, corners, from_differential, stiffness};
 use crate::math::{Mat3, Real};
 
 /// The `linear` model; constants as in `stiffness`.
@@ -41,20 +41,20 @@ impl Density for Linear {
     }
 
     fn hessian(c: &[f64], _F: &Mat3) -> Mat9 {
-        let mut K = [[0.0; 9]; 9];
-        for b in 0..9 {
-            let mut dF = Mat3::zero();
-            dF.0[b / 3][b % 3] = 1.0;
-            let dP = stiffness::apply(c, &dF.symmetric_part());
-            for a in 0..9 {
-                K[a][b] = dP.0[a / 3][a % 3];
-            }
-        }
-        K
+        from_differential(|dF| stiffness::apply(c, &dF.symmetric_part()))
     }
 
     fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
         Self::hessian(c, F)
+    }
+
+    #[inline(always)]
+    fn stiffness<T: Real>(c: &[T], _F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T> {
+        corners::from_differential(
+            gradients,
+            #[inline(always)]
+            |dF| stiffness::apply(c, &dF.symmetric_part()),
+        )
     }
 }
 

@@ -130,9 +130,21 @@ pub trait Density: Send + Sync + 'static {
     /// ∂P/∂F with its negative eigenvalues set to 0.
     fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9;
     /// ∂P/∂F between the corners of a tet; the rows of `gradients` are ∇N₁, ∇N₂, ∇N₃.
-    fn stiffness(c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners {
-        corners::contract(&Self::hessian(c, F), gradients)
+    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T>;
+}
+
+/// ∂P/∂F from the dP of a dF.
+fn from_differential(dP: impl Fn(&Mat3) -> Mat3) -> Mat9 {
+    let mut K = [[0.0; 9]; 9];
+    for column in 0..9 {
+        let mut dF = Mat3::zero();
+        dF.0[column / 3][column % 3] = 1.0;
+        let dP = dP(&dF);
+        for row in 0..9 {
+            K[row][column] = dP.0[row / 3][row % 3];
+        }
     }
+    K
 }
 
 /// The constants as an array, to be taken apart by name.

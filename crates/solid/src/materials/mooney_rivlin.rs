@@ -111,30 +111,33 @@ impl Density for MooneyRivlin {
         isotropic::hessian_projected::<Self>(c, F)
     }
 
-    fn stiffness(c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners {
-        corners::isotropic::<Self>(c, F, gradients)
+    #[inline(always)]
+    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T> {
+        corners::isotropic::<Self, T>(c, F, gradients)
     }
 }
 
 impl Isotropic for MooneyRivlin {
-    const ROTATION: bool = false;
+    const QUARTIC: bool = true;
+    const COUPLED: bool = true;
 
-    fn derivatives(c: &[f64], at: &Invariants) -> Derivatives {
+    #[inline(always)]
+    fn derivatives<T: Real>(c: &[T], at: &Invariants<T>) -> Derivatives<T> {
         let [a, b, kappa] = constants(c);
         let (I, J) = (at.I, at.J);
-        let i2 = 0.5 * (I * I - at.Q);
-        let c = Real::cbrt(J);
-        let alpha = a / (c * c);
-        let beta = b / (c * c * c * c);
+        let i2 = (I * I - at.Q).scale(0.5);
+        let square = nan_unless_positive(J).inverse_cbrt().squared();
+        let alpha = a * square;
+        let beta = b * square.squared();
         Derivatives {
             I: alpha + beta * I,
-            Q: -0.5 * beta,
-            J: -2.0 / 3.0 * (alpha * I + 2.0 * beta * i2) / J + kappa * (J - 1.0),
+            Q: beta.scale(-0.5),
+            J: kappa * (J - T::one()) - ((alpha * I + (beta + beta) * i2) / J).scale(2.0 / 3.0),
             II: beta,
-            IJ: -2.0 / 3.0 * (alpha + 2.0 * beta * I) / J,
-            QJ: 2.0 / 3.0 * beta / J,
-            JJ: (10.0 * alpha * I + 28.0 * beta * i2) / (9.0 * J * J) + kappa,
-            ..Default::default()
+            IJ: ((alpha + (beta + beta) * I) / J).scale(-2.0 / 3.0),
+            QJ: (beta / J).scale(2.0 / 3.0),
+            JJ: ((alpha * I).scale(10.0) + (beta * i2).scale(28.0)) / (J * J).scale(9.0) + kappa,
+            ..Derivatives::none()
         }
     }
 }

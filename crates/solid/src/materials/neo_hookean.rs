@@ -57,25 +57,26 @@ impl Density for NeoHookean {
         isotropic::hessian_projected::<Self>(c, F)
     }
 
-    fn stiffness(c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners {
-        corners::isotropic::<Self>(c, F, gradients)
+    #[inline(always)]
+    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T> {
+        corners::isotropic::<Self, T>(c, F, gradients)
     }
 }
 
 impl Isotropic for NeoHookean {
-    const ROTATION: bool = false;
+    const COUPLED: bool = true;
 
-    fn derivatives(c: &[f64], at: &Invariants) -> Derivatives {
+    #[inline(always)]
+    fn derivatives<T: Real>(c: &[T], at: &Invariants<T>) -> Derivatives<T> {
         let [a, kappa] = constants(c);
         let J = at.J;
-        let c = Real::cbrt(J);
-        let g = a / (c * c);
+        let g = a * nan_unless_positive(J).inverse_cbrt().squared();
         Derivatives {
             I: g,
-            J: -2.0 / 3.0 * g * at.I / J + kappa * (J - 1.0),
-            IJ: -2.0 / 3.0 * g / J,
-            JJ: 10.0 / 9.0 * g * at.I / (J * J) + kappa,
-            ..Default::default()
+            J: kappa * (J - T::one()) - (g * at.I / J).scale(2.0 / 3.0),
+            IJ: (g / J).scale(-2.0 / 3.0),
+            JJ: (g * at.I / (J * J)).scale(10.0 / 9.0) + kappa,
+            ..Derivatives::none()
         }
     }
 }

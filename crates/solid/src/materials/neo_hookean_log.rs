@@ -55,22 +55,22 @@ impl Density for NeoHookeanLog {
         isotropic::hessian_projected::<Self>(c, F)
     }
 
-    fn stiffness(c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners {
-        corners::isotropic::<Self>(c, F, gradients)
+    #[inline(always)]
+    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T> {
+        corners::isotropic::<Self, T>(c, F, gradients)
     }
 }
 
 impl Isotropic for NeoHookeanLog {
-    const ROTATION: bool = false;
-
-    fn derivatives(c: &[f64], at: &Invariants) -> Derivatives {
+    #[inline(always)]
+    fn derivatives<T: Real>(c: &[T], at: &Invariants<T>) -> Derivatives<T> {
         let [lambda, mu] = constants(c);
-        let (J, ln_J) = (at.J, Real::ln(at.J));
+        let (J, ln_J) = (at.J, at.J.ln());
         Derivatives {
-            I: 0.5 * mu,
+            I: mu.scale(0.5),
             J: (lambda * ln_J - mu) / J,
-            JJ: (lambda * (1.0 - ln_J) + mu) / (J * J),
-            ..Default::default()
+            JJ: (lambda * (T::one() - ln_J) + mu) / (J * J),
+            ..Derivatives::none()
         }
     }
 }

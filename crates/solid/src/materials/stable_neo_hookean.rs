@@ -59,23 +59,25 @@ impl Density for StableNeoHookean {
         isotropic::hessian_projected::<Self>(c, F)
     }
 
-    fn stiffness(c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners {
-        corners::isotropic::<Self>(c, F, gradients)
+    #[inline(always)]
+    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T> {
+        corners::isotropic::<Self, T>(c, F, gradients)
     }
 }
 
 impl Isotropic for StableNeoHookean {
-    const ROTATION: bool = false;
+    const COUPLED: bool = true;
 
-    fn derivatives(c: &[f64], at: &Invariants) -> Derivatives {
+    #[inline(always)]
+    fn derivatives<T: Real>(c: &[T], at: &Invariants<T>) -> Derivatives<T> {
         let [lambda, mu] = constants(c);
-        let n = at.I + 1.0;
+        let n = at.I + T::one();
         Derivatives {
-            I: 0.5 * mu * at.I / n,
-            J: lambda * (at.J - 1.0) - 0.75 * mu,
-            II: 0.5 * mu / (n * n),
+            I: (mu * at.I / n).scale(0.5),
+            J: lambda * (at.J - T::one()) - mu.scale(0.75),
+            II: (mu / (n * n)).scale(0.5),
             JJ: lambda,
-            ..Default::default()
+            ..Derivatives::none()
         }
     }
 }

@@ -60,21 +60,24 @@ impl Density for StVenantKirchhoff {
         isotropic::hessian_projected::<Self>(c, F)
     }
 
-    fn stiffness(c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners {
-        corners::isotropic::<Self>(c, F, gradients)
+    #[inline(always)]
+    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T> {
+        corners::isotropic::<Self, T>(c, F, gradients)
     }
 }
 
 impl Isotropic for StVenantKirchhoff {
-    const ROTATION: bool = false;
+    const QUARTIC: bool = true;
+    const COUPLED: bool = true;
 
-    fn derivatives(c: &[f64], at: &Invariants) -> Derivatives {
+    #[inline(always)]
+    fn derivatives<T: Real>(c: &[T], at: &Invariants<T>) -> Derivatives<T> {
         let [lambda, mu] = constants(c);
         Derivatives {
-            I: -0.5 * mu + 0.25 * lambda * (at.I - 3.0),
-            Q: 0.25 * mu,
-            II: 0.25 * lambda,
-            ..Default::default()
+            I: (lambda * (at.I - T::new(3.0))).scale(0.25) - mu.scale(0.5),
+            Q: mu.scale(0.25),
+            II: lambda.scale(0.25),
+            ..Derivatives::none()
         }
     }
 }

@@ -18,5 +18,5 @@ pub use eigen::{Square, eigen_symmetric, project_positive};
 pub use lanes::{LANES, Lanes};
 pub use mat3::{Mat3, Vec3};
 pub use real::Real;
-pub use rotation::solve_spin;
+pub use rotation::{solve_spin, spin_compliance};
 pub use svd::Svd;

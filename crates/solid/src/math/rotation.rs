@@ -55,12 +55,17 @@ pub(super) fn polar<T: Real>(F: &Mat3<T>, iterations: usize) -> (Mat3<T>, T) {
 /// does the derivative's meaning, and it is held at 1e-24 to keep ω finite.
 #[inline(always)]
 pub fn solve_spin<T: Real>(S: &Mat3<T>, a: [T; 3]) -> [T; 3] {
+    spin_compliance(S).mul_vec(a)
+}
+
+/// (tr(S) I − S)⁻¹, symmetric, held finite.
+#[inline(always)]
+pub fn spin_compliance<T: Real>(S: &Mat3<T>) -> Mat3<T> {
     let tr = S.trace();
     let G = Mat3::diagonal([tr, tr, tr]) - S.symmetric_part();
     let det = G.det();
     let floor = T::new(1e-24);
-    let inv = T::one() / T::select_positive(det - floor, det, floor);
-    G.cofactor().mul_vec(a).map(|x| x * inv)
+    G.cofactor().scale(T::one() / T::select_positive(det - floor, det, floor))
 }
 
 /// The rotation nearest to F by singular values, for the F that `polar` does not trust.
