@@ -313,3 +313,40 @@ fn discrete_gradient_gives_the_energy_difference() {
         }
     });
 }
+
+/// Threads own parts of the matrix and compute what touches these: the bits are those of one thread, exact and projected,
+/// also for a mesh whose nodes are numbered at random.
+#[test]
+fn stiffness_does_not_depend_on_threads() {
+    let mut ordered = box_mesh([3.0, 1.0, 1.0], [24, 8, 8]).unwrap();
+    let mut random = Random(7);
+    for x in ordered.vertices.iter_mut().flatten() {
+        *x += 0.02 * random.number();
+    }
+    let mut shuffled = ordered.clone();
+    let n = shuffled.vertices.len();
+    let place = |v: usize| (v * 997) % n;
+    for (v, x) in ordered.vertices.iter().enumerate() {
+        shuffled.vertices[place(v)] = *x;
+    }
+    for v in shuffled.tets.iter_mut().flatten() {
+        *v = place(*v as usize) as u32;
+    }
+    for mesh in [ordered, shuffled] {
+        let q = affine(&A, 0.0, &flat(&mesh.vertices));
+        let model = model(body(mesh, "neo-hookean"));
+        for curvature in [Curvature::Exact, Curvature::Projected] {
+            let on = |threads: usize| {
+                lilyan_solve::threads::set_threads(threads);
+                let mut k = BlockMatrix::zeros(model.pattern().clone());
+                model.hessian(0.0, &q, curvature, &mut k);
+                k
+            };
+            let one = on(1);
+            for threads in [2, 3] {
+                assert!(on(threads).values() == one.values(), "{threads} threads, {curvature:?}");
+            }
+        }
+    }
+    lilyan_solve::threads::set_threads(0);
+}

@@ -1,16 +1,13 @@
 //! Incomplete Cholesky factorisation A ≈ L D Lᵀ in 3×3 blocks, without fill: the preconditioner for matrices of mild
 //! stiffness, M + h²K with steps that resolve the motion.
 //!
-//! One pass over the blocks, in the order of the nodes, strip by strip ([`crate::strips`]); couplings between strips and
-//! outside the pattern (contact) are left to the iteration.
+//! One pass over the blocks, in the order of the nodes; couplings outside the pattern (contact) are left to the iteration.
 //! A pivot block that is lost on the way (A is no M-matrix) is replaced by that of A itself: L D Lᵀ is
 //! positive definite whatever happens.
 
 use crate::block::BlockMatrix;
 use crate::packed::{Packed, Padded, pad, unpad};
 use crate::pattern::BlockPattern;
-use crate::strips::Strips;
-use crate::threads;
 use std::sync::Arc;
 
 /// Blocks (i, j) and (k, j), and the place of (i, k) that their product changes.
@@ -20,7 +17,6 @@ type Update = [u32; 3];
 #[derive(Default)]
 pub struct Incomplete {
     pattern: Option<Arc<BlockPattern>>,
-    strips: Strips,
     /// Those of each column, one after the other.
     updates: Vec<Update>,
     update_ptr: Vec<usize>,
@@ -36,36 +32,28 @@ impl Incomplete {
     /// Factorises A.
     pub fn factor(&mut self, a: &BlockMatrix) {
         self.analyse(a.pattern());
-        let pattern = a.pattern();
-        self.values.resize(pattern.len(), [0.0; 9]);
-        let Self { strips, updates, update_ptr, values, .. } = self;
-        // A node's blocks are those of its column.
-        let place =
-            |node: usize| if node < pattern.n() { pattern.diagonal_position(node) } else { pattern.len() };
-        threads::par_chunks_mut(&mut strips.split(values, place), 1, |_, part| {
-            let (strip, values) = &mut part[0];
-            let begin = place(strip.nodes.start);
-            values.copy_from_slice(&a.values()[begin..begin + values.len()]);
-            for j in strip.nodes.clone() {
-                let first = place(j) - begin;
-                let pivot = inverse(&values[first])
-                    .or_else(|| inverse(&a.values()[begin + first]))
-                    .unwrap_or([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
-                values[first] = pivot;
-                // (i, k) −= (i, j) D⁻¹ (k, j)ᵀ, while the column is still L D.
-                let mut scaled = (u32::MAX, [0.0; 9]);
-                for &[ij, kj, ik] in &updates[update_ptr[j]..update_ptr[j + 1]] {
-                    if scaled.0 != kj {
-                        scaled = (kj, product(&values[kj as usize - begin], &pivot));
-                    }
-                    let left = values[ij as usize - begin];
-                    subtract_product_transposed(&mut values[ik as usize - begin], &left, &scaled.1);
+        self.values.clear();
+        self.values.extend_from_slice(a.values());
+        let (pattern, values) = (a.pattern(), &mut self.values);
+        for j in 0..pattern.n() {
+            let first = pattern.diagonal_position(j);
+            let pivot = inverse(&values[first])
+                .or_else(|| inverse(&a.values()[first]))
+                .unwrap_or([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+            values[first] = pivot;
+            // (i, k) −= (i, j) D⁻¹ (k, j)ᵀ, while the column is still L D.
+            let mut scaled = (u32::MAX, [0.0; 9]);
+            for &[ij, kj, ik] in &self.updates[self.update_ptr[j]..self.update_ptr[j + 1]] {
+                if scaled.0 != kj {
+                    scaled = (kj, product(&values[kj as usize], &pivot));
                 }
-                for block in &mut values[first + 1..first + pattern.column(j).len()] {
-                    *block = product(block, &pivot);
-                }
+                let left = values[ij as usize];
+                subtract_product_transposed(&mut values[ik as usize], &left, &scaled.1);
             }
-        });
+            for block in &mut values[first + 1..first + pattern.column(j).len()] {
+                *block = product(block, &pivot);
+            }
+        }
         self.lower.set(&self.values);
         self.inverse.clear();
         self.inverse.extend((0..pattern.n()).map(|j| self.values[pattern.diagonal_position(j)]));
@@ -75,14 +63,11 @@ impl Incomplete {
         if self.pattern.as_ref().is_some_and(|p| Arc::ptr_eq(p, pattern)) {
             return;
         }
-        self.strips = Strips::new(pattern);
         self.updates.clear();
         self.update_ptr = vec![0];
-        for (j, end) in self.strips.as_slice().iter().flat_map(|s| s.nodes.clone().map(|j| (j, s.nodes.end)))
-        {
+        for j in 0..pattern.n() {
             let first = pattern.diagonal_position(j);
             let below = &pattern.column(j)[1..];
-            let below = &below[..below.partition_point(|&i| (i as usize) < end)];
             for (b, &k) in below.iter().enumerate() {
                 // Both lists ascend; (k, k) is the first of its column.
                 let target = pattern.column(k as usize);
@@ -113,13 +98,8 @@ impl Incomplete {
     /// The same.
     pub(crate) fn solve_padded(&self, x: &mut [Padded]) {
         if let Some(pattern) = &self.pattern {
-            self.lower.substitute(pattern, &self.strips, &self.inverse, x);
+            self.lower.substitute(pattern, &self.inverse, x);
         }
-    }
-
-    /// What the nodes were cut into.
-    pub(crate) fn strips(&self) -> &Strips {
-        &self.strips
     }
 }
 

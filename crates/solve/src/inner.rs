@@ -13,7 +13,10 @@ use crate::block::BlockMatrix;
 use crate::cholesky::{Cholesky, NotPositiveDefinite};
 use crate::incomplete::Incomplete;
 use crate::packed::{Packed, Padded, pad, unpad};
+use crate::pattern::BlockPattern;
+use crate::strips::Strips;
 use crate::vector::dot;
+use std::sync::Arc;
 
 /// Unknowns per iteration up to which iterations are worth while. A factorisation was measured to take as long as n/50
 /// iterations (145 ms against 0.5 ms at n = 14,883, 46 ms against 0.33 ms at 8,019) and serves some three systems.
@@ -44,6 +47,8 @@ pub(crate) struct Inner {
     packed: Packed<f64>,
     padded: [Vec<Padded>; 2],
     sums: Vec<Vec<Padded>>,
+    /// What products are cut into, and of which pattern.
+    strips: Option<(Arc<BlockPattern>, Strips)>,
     /// What was made in this step.
     prepared: bool,
     factored: bool,
@@ -106,7 +111,8 @@ impl Inner {
                 self.incomplete.factor(a);
                 self.prepared = true;
             }
-            let Self { incomplete, packed, padded: [from, to], sums, vectors, .. } = self;
+            let Self { incomplete, packed, padded: [from, to], sums, strips, vectors, .. } = self;
+            let strips = strips_of(a.pattern(), strips);
             packed.set(a.values());
             to.resize(a.pattern().n(), [0.0; 4]);
             let mut precondition = |x: &mut [f64]| {
@@ -117,7 +123,7 @@ impl Inner {
             let mut padded = Vec::new();
             let mut apply = |x: &[f64], y: &mut [f64]| {
                 pad(x, &mut padded);
-                packed.multiply(a.pattern(), incomplete.strips(), &padded, to, sums);
+                packed.multiply(a.pattern(), strips, &padded, to, sums);
                 unpad(to, y);
                 a.add_extra_product(x, y);
             };
@@ -158,6 +164,17 @@ impl Inner {
         factor.solve(x);
         Ok(Solved { iterations: 0, error: 1e-12, factored: true })
     }
+}
+
+/// The strips of a pattern, made when it is another one.
+fn strips_of<'a>(
+    pattern: &Arc<BlockPattern>,
+    kept: &'a mut Option<(Arc<BlockPattern>, Strips)>,
+) -> &'a Strips {
+    if kept.as_ref().is_some_and(|(of, _)| !Arc::ptr_eq(of, pattern)) {
+        *kept = None;
+    }
+    &kept.get_or_insert_with(|| (pattern.clone(), Strips::new(pattern))).1
 }
 
 impl Vectors {

@@ -85,7 +85,7 @@ impl<T: Stored + Send + Sync> Packed<T> {
             dispatch(Multiply { blocks, pattern, strip, x, y: sums });
         });
         let sums = &*sums;
-        threads::par_chunks_mut(&mut strips.split(y, |node| node), 1, |k, part| {
+        threads::par_chunks_mut(&mut strips.split(y), 1, |k, part| {
             let (strip, y) = &mut part[0];
             y.copy_from_slice(&sums[k][..y.len()]);
             for (before, sums) in strips.as_slice()[..k].iter().zip(sums) {
@@ -99,19 +99,9 @@ impl<T: Stored + Send + Sync> Packed<T> {
         });
     }
 
-    /// x ← (L D Lᵀ)⁻¹ x, with L below the diagonal and inside the strips, 1 on it, and D⁻¹ by itself.
-    pub fn substitute(
-        &self,
-        pattern: &BlockPattern,
-        strips: &Strips,
-        inverse: &[[f64; 9]],
-        x: &mut [Padded],
-    ) {
-        let blocks = &self.values[..];
-        threads::par_chunks_mut(&mut strips.split(x, |node| node), 1, |_, part| {
-            let (strip, x) = &mut part[0];
-            dispatch(Substitute { blocks, pattern, strip, inverse, x });
-        });
+    /// x ← (L D Lᵀ)⁻¹ x, with L below the diagonal, 1 on it, and D⁻¹ by itself.
+    pub fn substitute(&self, pattern: &BlockPattern, inverse: &[[f64; 9]], x: &mut [Padded]) {
+        dispatch(Substitute { blocks: &self.values, pattern, inverse, x });
     }
 }
 
@@ -206,11 +196,9 @@ impl<T: Stored> Loop for Multiply<'_, T> {
     }
 }
 
-/// Both substitutions inside of a strip.
 struct Substitute<'a, T> {
     blocks: &'a [T],
     pattern: &'a BlockPattern,
-    strip: &'a Strip,
     inverse: &'a [[f64; 9]],
     x: &'a mut [Padded],
 }
@@ -218,31 +206,28 @@ struct Substitute<'a, T> {
 impl<T: Stored> Loop for Substitute<'_, T> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let Self { blocks, pattern, strip, inverse, x } = self;
-        let start = strip.nodes.start;
-        for j in strip.nodes.clone() {
+        let Self { blocks, pattern, inverse, x } = self;
+        for j in 0..pattern.n() {
             let first = pattern.diagonal_position(j);
-            let xj = x[j - start];
+            let xj = x[j];
             for (k, &i) in pattern.column(j)[1..].iter().enumerate() {
-                // Rows ascend: those behind the strip come last.
-                let Some(xi) = x.get_mut(i as usize - start) else { break };
-                *xi = add_product::<FUSED>(&columns(blocks, first + 1 + k), -1.0, &xj, *xi);
+                let i = i as usize;
+                x[i] = add_product::<FUSED>(&columns(blocks, first + 1 + k), -1.0, &xj, x[i]);
             }
         }
-        for j in strip.nodes.clone().rev() {
+        for j in (0..pattern.n()).rev() {
             let first = pattern.diagonal_position(j);
             let mut sums = [[0.0; 4]; 3];
             for (k, &i) in pattern.column(j)[1..].iter().enumerate() {
-                let Some(xi) = x.get(i as usize - start) else { break };
-                gather::<FUSED>(&columns(blocks, first + 1 + k), xi, &mut sums);
+                gather::<FUSED>(&columns(blocks, first + 1 + k), &x[i as usize], &mut sums);
             }
-            let (d, xj) = (&inverse[j], x[j - start]);
+            let (d, xj) = (&inverse[j], x[j]);
             let mut out = [0.0; 4];
             for c in 0..3 {
                 let below = sums[c][0] + sums[c][1] + sums[c][2];
                 out[c] = d[3 * c] * xj[0] + d[3 * c + 1] * xj[1] + d[3 * c + 2] * xj[2] - below;
             }
-            x[j - start] = out;
+            x[j] = out;
         }
     }
 }

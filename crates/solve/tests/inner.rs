@@ -178,3 +178,27 @@ fn the_way_is_chosen_by_what_it_takes() {
         assert!(worst <= 1e-9 * size, "stiffness {stiffness}: {worst:e} of {size}");
     }
 }
+
+/// Products are cut into strips, by the pattern alone.
+#[test]
+fn threads_do_not_change_a_bit() {
+    let (nodes, links) = grid(17);
+    let a = network(nodes, &links, 10.0, 1.0);
+    let on = |threads: usize| {
+        lilyan_solve::threads::set_threads(threads);
+        let mut objective = Quartic { a: a.clone(), c: 0.5, b: wave(3 * nodes) };
+        let mut work = Workspace::new(a.pattern().clone());
+        let mut x = vec![0.0; 3 * nodes];
+        let stopping =
+            Stopping { tolerance: 1e-9, max_iterations: 50, length: 1.0, direct: false, conserving: true };
+        let origin = x.clone();
+        let report = minimize(&mut objective, &mut x, &origin, &stopping, &mut work).unwrap();
+        assert!(report.linear_iterations > 20 && work.factor.factorizations() == 0);
+        x
+    };
+    let one = on(1);
+    for threads in [2, 3] {
+        assert!(on(threads) == one, "{threads} threads");
+    }
+    lilyan_solve::threads::set_threads(0);
+}
