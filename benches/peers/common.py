@@ -16,6 +16,7 @@ import time
 import numpy as np
 
 E, NU, RHO, G, H, TOLERANCE = 1e6, 0.45, 1000.0, -9.81, 0.01, 1e-6
+INNER = 3e-4  # for linear systems solved by iteration: just close enough for two Newton iterations
 MU, LAMBDA = E / (2 * (1 + NU)), E * NU / ((1 + NU) * (1 - 2 * NU))
 EXPLICIT_H = 2e-4
 

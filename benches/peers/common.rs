@@ -7,6 +7,10 @@ pub const NU: f64 = 0.45;
 pub const RHO: f64 = 1000.0;
 pub const G: f64 = -9.81;
 pub const H: f64 = 0.01;
+#[allow(dead_code)]
+pub const TOLERANCE: f64 = 1e-6;
+#[allow(dead_code)]
+pub const INNER: f64 = 3e-4;
 
 /// What differs from the common beam, as pairs of a key and a text: `mass`, `material`.
 type More = &'static [(&'static str, &'static str)];

@@ -36,7 +36,7 @@ def prepare(points, tets):
     solver.setOperators(A)
     solver.setType("cg")
     solver.getPC().setType("icc")
-    solver.setTolerances(rtol=1e-3)
+    solver.setTolerances(rtol=common.INNER)
     v = np.zeros(len(free))
 
     def gradient(x):
@@ -66,4 +66,4 @@ def prepare(points, tets):
 
 
 if __name__ == "__main__":
-    common.main("FEniCSx", dolfinx.__version__, "PETSc: CG, ICC(0), inner tolerance 1e-3", prepare)
+    common.main("FEniCSx", dolfinx.__version__, "PETSc: CG, ICC(0)", prepare)

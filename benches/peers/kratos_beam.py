@@ -1,6 +1,7 @@
 """Kratos on the common beam: total Lagrangian tets, its BDF1 scheme, its Newton strategy, its conjugate gradients."""
 
 import importlib.metadata
+import json
 
 import common
 import KratosMultiphysics as Kratos
@@ -9,8 +10,9 @@ import KratosMultiphysics.StructuralMechanicsApplication as Structural
 import numpy as np
 from KratosMultiphysics.python_linear_solver_factory import ConstructSolver
 
-LINEAR = """{"solver_type": "amgcl", "smoother_type": "ilu0", "krylov_type": "cg", "coarsening_type": "aggregation",
-             "tolerance": 1e-3, "max_iteration": 1000, "verbosity": 0, "block_size": 3, "use_block_matrices_if_possible": true}"""
+LINEAR = {"solver_type": "amgcl", "smoother_type": "ilu0", "krylov_type": "cg", "coarsening_type": "aggregation",
+          "tolerance": common.INNER, "max_iteration": 1000, "block_size": 3, "use_block_matrices_if_possible": True,
+          "verbosity": 0}
 
 
 def prepare(points, tets):
@@ -39,7 +41,7 @@ def prepare(points, tets):
             for axis in (Kratos.DISPLACEMENT_X, Kratos.DISPLACEMENT_Y, Kratos.DISPLACEMENT_Z):
                 node.Fix(axis)
     tip = [node for node in part.Nodes if node.X0 == 4]
-    linear = ConstructSolver(Kratos.Parameters(LINEAR))
+    linear = ConstructSolver(Kratos.Parameters(json.dumps(LINEAR)))
     scheme = Kratos.ResidualBasedBDFDisplacementScheme(1)
     criterion = Kratos.ResidualCriteria(common.TOLERANCE, 0.0)
     builder = Kratos.ResidualBasedBlockBuilderAndSolver(linear)
@@ -71,4 +73,4 @@ def prepare(points, tets):
 
 
 if __name__ == "__main__":
-    common.main("Kratos", importlib.metadata.version("KratosMultiphysics"), "AMGCL: CG, inner tolerance 1e-3", prepare)
+    common.main("Kratos", importlib.metadata.version("KratosMultiphysics"), "AMGCL: CG, aggregation, ILU(0)", prepare)

@@ -31,17 +31,18 @@ probes = "".join(f'\n[[probe]]\nname = "p{i}"\nbody = "beam"\nat = [4, {y}, {z}]
 with tempfile.TemporaryDirectory() as folder:
     scene = Path(folder, "beam.toml")
     scene.write_text((REPOSITORY / "scenes/bench-beam.toml").read_text() + probes)
-    done = subprocess.run(
-        [BINARY, "run", scene, "-o", Path(folder, "out"), "--json", "--threads", str(arguments.threads),
-         "--steps", str(arguments.steps), *(word for pair in settings.items() for word in ("--set", "{}={}".format(*pair)))],
-        capture_output=True, text=True)
+    words = [BINARY, "run", scene, "-o", Path(folder, "out"), "--json"]
+    words += ["--threads", str(arguments.threads), "--steps", str(arguments.steps)]
+    for key, value in settings.items():
+        words += ["--set", f"{key}={value}"]
+    done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)
     summary = json.loads(done.stdout)
     with open(Path(folder, "out/probes.csv")) as file:
         *_, last = csv.DictReader(file)
 seconds = summary["seconds_per_step_median"]
-line = {"program": "lilyan", "version": summary["version"], "settings": f"{arguments.threads} thread" + "s" * (arguments.threads > 1),
+line = {"program": "lilyan", "version": summary["version"], "settings": f"threads: {arguments.threads}",
         "mass": mass, "material": arguments.material, "n": n, "tets": summary["elements"], "steps": summary["steps"],
         "seconds_per_step": seconds, "newton_per_step": summary["newton_iterations_mean"],
         "tip": statistics.fmean(float(last[f"p{i}_y"]) - y for i, (y, _) in enumerate(face))}

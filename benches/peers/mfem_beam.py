@@ -59,7 +59,7 @@ def prepare(points, tets):
         def correct(x, g):
             A = mfem.Add(1.0, mfem.Opr2SparseMat(form.GetGradient(mfem.Vector(x))), 1.0, M)
             smoother, cg = mfem.GSSmoother(A), mfem.CGSolver()
-            cg.SetRelTol(1e-3)
+            cg.SetRelTol(common.INNER)
             cg.SetMaxIter(1000)
             cg.SetOperator(A)
             cg.SetPreconditioner(smoother)
@@ -75,5 +75,5 @@ def prepare(points, tets):
 
 
 if __name__ == "__main__":
-    common.main("MFEM", importlib.metadata.version("mfem"), "CG, Gauss-Seidel, inner tolerance 1e-3", prepare,
+    common.main("MFEM", importlib.metadata.version("mfem"), "CG, Gauss-Seidel", prepare,
                 material="neo-hookean")

@@ -24,7 +24,7 @@ XML = """<mujoco>
 def explicit(points, tets):
     text = lambda a: " ".join(map(str, np.ravel(a)))
     model = mujoco.MjModel.from_xml_string(XML.format(
-        G=common.G, h=common.EXPLICIT_H, mass=4 * common.RHO, points=text(points), tets=text(tets), E=common.E, NU=common.NU,
+        G=common.G, h=common.EXPLICIT_H, mass=4 * common.RHO, E=common.E, NU=common.NU, points=text(points), tets=text(tets),
         held=text(np.flatnonzero(points[:, 0] == 0))))
     data = mujoco.MjData(model)
     free = points[:, 0] > 0

@@ -37,7 +37,8 @@ def prepare(points, tets):
 
         def energy(y):
             away = S @ y
-            return (away.T @ (M @ away) / 2 - pull.T @ away).item() + elastic.neo_hookean_energy_x(at(y), J, mu, lam, weights)
+            moved = (away.T @ (M @ away) / 2 - pull.T @ away).item()
+            return moved + elastic.neo_hookean_energy_x(at(y), J, mu, lam, weights)
 
         gradient = lambda y: S.T @ (M @ (S @ y) - pull + elastic.neo_hookean_gradient_x(at(y), J, mu, lam, weights))
         hessian = lambda y: S.T @ (M + elastic.neo_hookean_hessian_x(at(y), J, mu, lam, weights, psd=False)) @ S

@@ -3,7 +3,7 @@
 #[path = "../../common.rs"]
 mod common;
 
-use common::{E, G, H, NU, RHO};
+use common::{E, G, H, INNER, NU, RHO, TOLERANCE};
 use fenris::assembly::global::{CsrAssembler, VectorAssembler, apply_homogeneous_dirichlet_bc_csr};
 use fenris::assembly::local::{
     Density, ElementEllipticAssemblerBuilder, ElementMassAssembler, UniformQuadratureTable,
@@ -77,7 +77,7 @@ impl Beam {
             gradient += &self.mass * (&self.u - &ballistic) - &self.weight;
             self.held.iter().for_each(|i| gradient.rows_mut(3 * i, 3).fill(0.0));
             let size = gradient.norm();
-            if size <= 1e-6 * *first.get_or_insert(size) {
+            if size <= TOLERANCE * *first.get_or_insert(size) {
                 self.v = (&self.u - before) / H;
                 return Some(k);
             }
@@ -94,7 +94,7 @@ impl Beam {
             ConjugateGradient::new()
                 .with_operator(&self.stiffness)
                 .with_preconditioner(&inverse.unwrap())
-                .with_stopping_criterion(RelativeResidualCriterion::new(1e-3))
+                .with_stopping_criterion(RelativeResidualCriterion::new(INNER))
                 .solve_with_guess(&gradient, &mut correction)
                 .unwrap();
             self.u -= correction;
@@ -105,6 +105,6 @@ impl Beam {
 
 fn main() {
     let tip = |beam: &Beam| beam.tip.iter().map(|&i| beam.u[i]).sum::<f64>() / beam.tip.len() as f64;
-    let settings = "CG with the diagonal, inner tolerance 1e-3";
+    let settings = "CG with the diagonal";
     common::main("fenris", "0.0.33", settings, &[], prepare, Beam::step, tip);
 }
