@@ -53,6 +53,22 @@ pub fn run(figures: &mut Figures) -> Done {
     Ok(())
 }
 
+/// What limits the forces with the threads in use, tets per second.
+pub struct Bounds {
+    pub by_bandwidth: f64,
+    pub from_cache: f64,
+}
+
+impl Bounds {
+    pub fn of(material: &str) -> Result<Self, Failure> {
+        let mut triad = Triad::new();
+        let (nodes, tets) = (((LARGE + 1) as f64).powi(3), 6.0 * (LARGE as f64).powi(3));
+        let bytes = BYTES_PER_TET + BYTES_PER_NODE_FORCE * nodes / tets;
+        let bandwidth = median((0..15).map(|_| Triad::BYTES / best(2, 0.0, || triad.run())));
+        Ok(Self { by_bandwidth: bandwidth / bytes, from_cache: cached_rate(material)? })
+    }
+}
+
 /// A mesh and what was measured on it.
 struct Measured {
     tets: f64,
@@ -102,7 +118,7 @@ fn cached_rate(material: &str) -> Result<f64, Failure> {
     Ok(mesh.tets.len() as f64 / best(100, 0.5, || model.gradient(0.0, &q, &mut g)))
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]

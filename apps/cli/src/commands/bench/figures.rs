@@ -30,14 +30,14 @@ struct Figure {
 
 /// The figures of one benchmark.
 pub struct Figures {
-    name: &'static str,
+    name: String,
     figures: Vec<Figure>,
     remarks: Vec<String>,
 }
 
 impl Figures {
-    pub fn new(name: &'static str) -> Self {
-        Self { name, figures: Vec::new(), remarks: Vec::new() }
+    pub fn new(name: &str) -> Self {
+        Self { name: name.into(), figures: Vec::new(), remarks: Vec::new() }
     }
 
     /// A figure without a limit.
@@ -57,7 +57,7 @@ impl Figures {
 
     /// The table, on standard output.
     pub fn print(&self) {
-        let mut rows = vec![vec![self.name.to_string(), String::new(), String::new(), "limit".into()]];
+        let mut rows = vec![vec![self.name.clone(), String::new(), String::new(), "limit".into()]];
         for f in &self.figures {
             let (limit, mark) = match f.limit {
                 None => (String::new(), ""),
@@ -107,7 +107,7 @@ pub fn json(all: &[Figures], threads: usize) -> Value {
         if !bench.remarks.is_empty() {
             figures.insert("remarks".into(), json!(bench.remarks));
         }
-        out.insert(bench.name.into(), Value::Object(figures));
+        out.insert(bench.name.clone(), Value::Object(figures));
     }
     out.insert("all_limits_hold".into(), json!(kept));
     Value::Object(out)

@@ -4,12 +4,16 @@
 //! by side can. Times are the least of several repetitions, since others on the machine only ever add.
 
 mod beam;
+mod coarsen;
+mod drop;
 mod explicit;
 mod exponential;
 mod figures;
 mod implicit;
+mod memory;
 mod minimize;
 mod readers;
+mod real_time;
 mod scaling;
 mod watch;
 
@@ -27,15 +31,21 @@ use std::time::Instant;
 /// Benchmarks, as ratios measured in one run, beside the floors they should keep.
 #[derive(clap::Args)]
 #[command(after_help = "Example: lilyan bench explicit --json\n\n\
-    implicit  share of factorisation and solves in a midpoint step of 24,000 tets\n\
-    explicit  tets per second of a Verlet step against the memory bandwidth\n\
-    scaling   cost of a Verlet step from 1,000 to 1,000,000 tets, and memory\n\
-    beam      the common beam: seconds per step, where they go, and its answer\n\
-    minimize  minimising the Lilyan against finding the root of its gradient\n\
-    readers   speed of the mesh readers\n\
-    exponential  cost of siere and ere beside semi-implicit and rk4")]
+    beam           the common beam: seconds per step, where they go, and its answer\n\
+    drop           the same beam by explicit steps: tets per second, and what a second thread gains\n\
+    implicit       share of factorisation and solves in a midpoint step of 24,000 tets\n\
+    explicit       tets per second of a Verlet step against the memory bandwidth\n\
+    scaling        cost of a Verlet step from 1,000 to 4,000,000 tets\n\
+    memory         peak memory of a million tets, explicit and implicit\n\
+    real-time      largest body at 60 steps per second of four integrators\n\
+    minimize       minimising the Lilyan against finding the root of its gradient\n\
+    siere-over-si  cost of siere beside semi-implicit\n\
+    ere-stiffness  cost of ere as the material stiffens\n\
+    exponential    ere beside rk4\n\
+    coarsen        cost of coarsening, and a fine step over a coarse one\n\
+    readers        speed of the mesh readers")]
 pub struct Arguments {
-    /// implicit, explicit, scaling, beam, minimize, readers or exponential; all of them if absent
+    /// Which; all of them if absent
     name: Option<String>,
     /// Threads to use; all cores if absent
     #[arg(long)]
@@ -48,13 +58,19 @@ pub struct Arguments {
 type Bench = fn(&mut Figures) -> Done;
 
 const ALL: &[(&str, Bench)] = &[
+    ("beam", beam::run),
+    ("drop", drop::run),
     ("implicit", implicit::run),
     ("explicit", explicit::run),
     ("scaling", scaling::run),
-    ("beam", beam::run),
+    ("memory", memory::run),
+    ("real-time", real_time::run),
     ("minimize", minimize::run),
-    ("readers", readers::run),
+    ("siere-over-si", exponential::siere_over_si),
+    ("ere-stiffness", exponential::ere_stiffness),
     ("exponential", exponential::run),
+    ("coarsen", coarsen::run),
+    ("readers", readers::run),
 ];
 
 pub fn run(arguments: &Arguments) -> Done {
@@ -62,11 +78,12 @@ pub fn run(arguments: &Arguments) -> Done {
         threads::set_threads(n);
     }
     let name = arguments.name.as_deref();
-    let chosen: Vec<&(&str, Bench)> = match name {
-        None => ALL.iter().collect(),
-        // Not listed: what `scaling` starts as a process of its own, to read its peak.
-        Some("memory") => vec![&("memory", scaling::memory)],
-        Some(name) => ALL.iter().filter(|b| b.0 == name).collect(),
+    let chosen: Vec<(&str, Bench)> = match name {
+        None => ALL.to_vec(),
+        Some(name) => match memory::case(name) {
+            Some(case) => vec![(name, case)],
+            None => ALL.iter().filter(|b| b.0 == name).copied().collect(),
+        },
     };
     if chosen.is_empty() {
         let names: Vec<&str> = ALL.iter().map(|b| b.0).collect();
