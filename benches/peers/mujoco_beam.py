@@ -1,12 +1,15 @@
-"""MuJoCo on the common beam: a flex of tets, which is Saint-Venant-Kirchhoff. Explicit only: its implicit integrators leave
-the stiffness of a flex out of their matrix."""
+"""MuJoCo on the common beam: a flex of tets, which is Saint-Venant-Kirchhoff; its "discrete" integrator, which takes one
+linear solve per step with the Gauss-Newton part of the stiffness. Explicit: its "Euler", which is the symplectic one.
+"""
+
+import sys
 
 import common
 import mujoco
 import numpy as np
 
 XML = """<mujoco>
-  <option gravity="0 {G} 0" timestep="{h}" integrator="Euler" jacobian="sparse">
+  <option gravity="0 {G} 0" timestep="{h}" integrator="{integrator}" jacobian="sparse">
     <flag contact="disable" constraint="disable" eulerdamp="disable"/>
   </option>
   <size memory="4G"/>
@@ -21,11 +24,11 @@ XML = """<mujoco>
 </mujoco>"""
 
 
-def explicit(points, tets):
+def beam(points, tets, integrator, h):
     text = lambda a: " ".join(map(str, np.ravel(a)))
     model = mujoco.MjModel.from_xml_string(XML.format(
-        G=common.G, h=common.EXPLICIT_H, mass=4 * common.RHO, E=common.E, NU=common.NU, points=text(points), tets=text(tets),
-        held=text(np.flatnonzero(points[:, 0] == 0))))
+        integrator=integrator, G=common.G, h=h, mass=4 * common.RHO, E=common.E, NU=common.NU,
+        points=text(points), tets=text(tets), held=text(np.flatnonzero(points[:, 0] == 0))))
     data = mujoco.MjData(model)
     free = points[:, 0] > 0
     model.body_mass[model.flex_vertbodyid[free]] = common.lumped(points, tets)[free]
@@ -43,4 +46,7 @@ def explicit(points, tets):
 
 if __name__ == "__main__":
     mujoco.set_mju_user_warning(lambda text: None)  # it would write a file
-    common.main("MuJoCo", mujoco.__version__, "flex, Euler", explicit=explicit, mass="lumped", material="stvk")
+    settings = "symplectic Euler" if "--explicit" in sys.argv else "one linear solve per step"
+    prepare, explicit = (lambda points, tets, method=method: beam(points, tets, *method)
+                         for method in (("discrete", common.H), ("Euler", common.EXPLICIT_H)))
+    common.main("MuJoCo", mujoco.__version__, settings, prepare, explicit, mass="lumped", material="stvk")

@@ -33,27 +33,30 @@ def prepare(points, tets):
     mesh = skfem.MeshTet(points.T.copy(), tets.T.copy())
     basis = skfem.Basis(mesh, skfem.ElementVector(skfem.ElementTetP1()), intorder=1)
     M = mass.assemble(skfem.Basis(mesh, skfem.ElementVector(skfem.ElementTetP1()), intorder=2)) / common.H**2
-    free = np.setdiff1d(np.arange(basis.N), basis.nodal_dofs[:, points[:, 0] == 0].ravel())
+    held = basis.nodal_dofs[:, points[:, 0] == 0].ravel()
+    free = np.setdiff1d(np.arange(basis.N), held)
     tip = basis.nodal_dofs[1, points[:, 0] == 4]
     state = {"u": np.zeros(basis.N), "v": np.zeros(basis.N)}
 
     def step():
         before = state["u"]
         u = before + common.H * state["v"]
-        ballistic, first, k = u.copy(), None, 0
-        while True:
-            field = basis.interpolate(u)
-            residual = (M @ (u - ballistic) + force.assemble(basis, u=field))[free]
-            size = np.linalg.norm(residual)
-            first = first or size
-            if size <= common.TOLERANCE * first:
-                break
-            A = (M + tangent.assemble(basis, u=field)).tocsr()[free][:, free]
+        ballistic = u.copy()
+
+        def gradient(u):
+            residual = M @ (u - ballistic) + force.assemble(basis, u=basis.interpolate(u))
+            residual[held] = 0
+            return residual
+
+        def correct(u, g):
+            A = (M + tangent.assemble(basis, u=basis.interpolate(u))).tocsr()[free][:, free]
             diagonal = 1 / A.diagonal()
             jacobi = sl.LinearOperator(A.shape, lambda x: diagonal * x)
-            correction, _ = sl.cg(A, residual, rtol=common.INNER, M=jacobi)
-            u[free] -= correction
-            k += 1
+            correction = np.zeros(basis.N)
+            correction[free], _ = sl.cg(A, g[free], rtol=common.INNER, M=jacobi)
+            return correction
+
+        k = common.newton(u, gradient, correct)
         state["u"], state["v"] = u, (u - before) / common.H
         return k
 
