@@ -226,7 +226,7 @@ pub fn stiffnesses<D: Density>(
 trait Law: Copy {
     fn energy(self, c: &[Lanes], F: &Mat3<Lanes>) -> Lanes;
     fn stress(self, c: &[Lanes], F: &Mat3<Lanes>) -> Mat3<Lanes>;
-    fn stiffness(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>) -> Corners<Lanes>;
+    fn stiffness(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>);
     fn frame_indifferent(self) -> bool;
 }
 
@@ -251,8 +251,8 @@ impl<D: Density> Law for Inlined<D> {
         D::stress(c, F)
     }
     #[inline(always)]
-    fn stiffness(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>) -> Corners<Lanes> {
-        D::stiffness(c, F, gradients)
+    fn stiffness(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
+        D::stiffness(c, F, gradients, out);
     }
     #[inline(always)]
     fn frame_indifferent(self) -> bool {
@@ -273,8 +273,8 @@ impl Law for Called {
     fn stress(self, c: &[Lanes], F: &Mat3<Lanes>) -> Mat3<Lanes> {
         self.0.stress_lanes(c, F)
     }
-    fn stiffness(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>) -> Corners<Lanes> {
-        self.0.stiffness_lanes(c, F, gradients)
+    fn stiffness(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
+        self.0.stiffness_lanes(c, F, gradients, out);
     }
     fn frame_indifferent(self) -> bool {
         self.0.card().frame_indifferent
@@ -470,7 +470,7 @@ impl<L: Law> Kernel for Stiffnesses<'_, L> {
                 c.lanes(first + k, &mut constants);
             }
             block.gradient_of(m, q, &mut F);
-            *out = self.law.stiffness(&constants[..c.count], &F, &block.inverse);
+            self.law.stiffness(&constants[..c.count], &F, &block.inverse, out);
         }
     }
 }

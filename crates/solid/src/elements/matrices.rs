@@ -205,22 +205,24 @@ impl Kernel for Scatter<'_> {
 
     #[inline(always)]
     fn run<M: Quads>(self, m: M) {
+        let mut element = [[Lanes::zero(); 9]; 10];
         for ((block, corners), positions) in self.blocks.iter().zip(self.corners).zip(self.positions) {
-            let element = element_matrices(corners, block.volume);
+            element_matrices(m, corners, block.volume, &mut element);
             for (k, entries) in element.iter().enumerate() {
                 let load = |e: usize| m.load(&entries[e].0);
                 let low = m.transpose([load(0), load(1), load(2), load(3)]);
                 let high = m.transpose([load(4), load(5), load(6), load(7)]);
                 for lane in 0..LANES {
                     let at = (positions[lane][k] as usize).wrapping_sub(self.start);
-                    let Some([a, b, c, d, e, f, g, h, i]) = self.values.get_mut(at) else { continue };
-                    let mut sum = [*a, *b, *c, *d];
-                    m.store(m.add(m.load(&sum), low[lane]), &mut sum);
-                    [*a, *b, *c, *d] = sum;
-                    sum = [*e, *f, *g, *h];
-                    m.store(m.add(m.load(&sum), high[lane]), &mut sum);
-                    [*e, *f, *g, *h] = sum;
-                    *i += entries[8].0[lane];
+                    let Some((first, rest)) = self.values.get_mut(at).and_then(|b| b.split_first_chunk_mut())
+                    else {
+                        continue;
+                    };
+                    m.store(m.add(m.load(first), low[lane]), first);
+                    if let Some((next, [last])) = rest.split_first_chunk_mut() {
+                        m.store(m.add(m.load(next), high[lane]), next);
+                        *last += entries[8].0[lane];
+                    }
                 }
             }
         }
@@ -229,19 +231,20 @@ impl Kernel for Scatter<'_> {
 
 /// All ten lower blocks; those with vertex 0 follow from Σₙ ∇Nₙ = 0.
 #[inline(always)]
-fn element_matrices(corners: &Corners<Lanes>, volume: Lanes) -> [[Lanes; 9]; 10] {
-    let mut out = [[Lanes::zero(); 9]; 10];
+fn element_matrices<M: Quads>(m: M, corners: &Corners<Lanes>, volume: Lanes, out: &mut [[Lanes; 9]; 10]) {
+    let (volume, zero) = (m.load(&volume.0), m.load(&[0.0; LANES]));
+    let minus = |a, b, c| m.sub(m.sub(m.sub(zero, a), b), c);
     for x in 0..9 {
         let y = 3 * (x % 3) + x / 3;
-        let entry = |pair: usize, x: usize| corners[pair][x] * volume;
-        let [k11, k21, k22, k31, k32, k33] = [0, 1, 2, 3, 4, 5].map(|pair| entry(pair, x));
-        let k10 = -(k11 + entry(1, y) + entry(3, y));
-        let k20 = -(k21 + k22 + entry(4, y));
-        let k30 = -(k31 + k32 + k33);
-        let column = [-(k10 + k20 + k30), k10, k11, k20, k21, k22, k30, k31, k32, k33];
-        for (block, k) in out.iter_mut().zip(column) {
-            block[x] = k;
+        let entry = |pair: usize, x: usize| m.mul(m.load(&corners[pair][x].0), volume);
+        let (k11, k21, k22) = (entry(0, x), entry(1, x), entry(2, x));
+        let (k31, k32, k33) = (entry(3, x), entry(4, x), entry(5, x));
+        let k10 = minus(k11, entry(1, y), entry(3, y));
+        let k20 = minus(k21, k22, entry(4, y));
+        let k30 = minus(k31, k32, k33);
+        let all = [minus(k10, k20, k30), k10, k11, k20, k21, k22, k30, k31, k32, k33];
+        for k in 0..10 {
+            m.store(all[k], &mut out[k][x].0);
         }
     }
-    out
 }

@@ -51,7 +51,13 @@ pub trait Material: Send + Sync {
     /// P for a complex step.
     fn stress_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Mat3<Complex>;
     /// ∂P/∂F between the corners of four tets.
-    fn stiffness_lanes(&self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>) -> Corners<Lanes>;
+    fn stiffness_lanes(
+        &self,
+        c: &[Lanes],
+        F: &Mat3<Lanes>,
+        gradients: &Mat3<Lanes>,
+        out: &mut Corners<Lanes>,
+    );
     /// ψ of four elements.
     fn energy_lanes(&self, c: &[Lanes], F: &Mat3<Lanes>) -> Lanes;
     /// P of four elements.
@@ -124,7 +130,9 @@ impl<D: Density> Material for Entry<D> {
         D::hessian_projected(c, F)
     }
     fn stiffness(&self, c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners {
-        D::stiffness(c, F, gradients)
+        let mut out = [[0.0; 9]; 6];
+        D::stiffness(c, F, gradients, &mut out);
+        out
     }
     fn energy_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Complex {
         D::energy(&splat(c), F)
@@ -132,8 +140,14 @@ impl<D: Density> Material for Entry<D> {
     fn stress_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Mat3<Complex> {
         D::stress(&splat(c), F)
     }
-    fn stiffness_lanes(&self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>) -> Corners<Lanes> {
-        D::stiffness(c, F, gradients)
+    fn stiffness_lanes(
+        &self,
+        c: &[Lanes],
+        F: &Mat3<Lanes>,
+        gradients: &Mat3<Lanes>,
+        out: &mut Corners<Lanes>,
+    ) {
+        D::stiffness(c, F, gradients, out);
     }
     fn energy_lanes(&self, c: &[Lanes], F: &Mat3<Lanes>) -> Lanes {
         D::energy(c, F)

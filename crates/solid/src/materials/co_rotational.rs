@@ -71,11 +71,11 @@ impl Density for CoRotational {
     }
 
     #[inline(always)]
-    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T> {
+    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
         if is_isotropic(c) {
-            corners::isotropic::<Self, T>(c, F, gradients)
+            corners::isotropic::<Self, T>(c, F, gradients, out);
         } else {
-            corners::from_differential(gradients, differential(c, F))
+            corners::from_differential(gradients, differential(c, F), out);
         }
     }
 }

@@ -34,8 +34,11 @@ pub fn contract(tangent: &Mat9, gradients: &Mat3) -> Corners {
 
 /// From the dP of a dF: column k of K(n,m) is dP ∇Nₙ of dF = eₖ ∇Nₘᵀ.
 #[inline(always)]
-pub fn from_differential<T: Real>(gradients: &Mat3<T>, dP: impl Fn(&Mat3<T>) -> Mat3<T>) -> Corners<T> {
-    let mut out = [[T::zero(); 9]; 6];
+pub fn from_differential<T: Real>(
+    gradients: &Mat3<T>,
+    dP: impl Fn(&Mat3<T>) -> Mat3<T>,
+    out: &mut Corners<T>,
+) {
     for m in 0..3 {
         for k in 0..3 {
             let mut dF = Mat3::zero();
@@ -50,7 +53,6 @@ pub fn from_differential<T: Real>(gradients: &Mat3<T>, dP: impl Fn(&Mat3<T>) -> 
             }
         }
     }
-    out
 }
 
 /// From the derivatives of ψ by I, Q, J and s (see [`super::isotropic`]). With b = ∇Nₙ, b' = ∇Nₘ:
@@ -58,7 +60,7 @@ pub fn from_differential<T: Real>(gradients: &Mat3<T>, dP: impl Fn(&Mat3<T>) -> 
 ///   ∂²I: 2 b·b' 1,   ∂²Q: 4(Fb·Fb' 1 + Fb' (Fb)ᵀ + b·b' FFᵀ),   ∂²J: \[w\]× with w = −F(b × b'),
 ///   ∂²s: (R\[b\]×) (tr(S) 1 − S)⁻¹ (R\[b'\]×)ᵀ.
 #[inline(always)]
-pub fn isotropic<D: Isotropic, T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T> {
+pub fn isotropic<D: Isotropic, T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
     let C = F.transpose_mul(F);
     let R = if D::ROTATION { T::rotation(F) } else { Mat3::zero() };
     let at = Invariants { I: C.trace(), Q: C.dot(&C), J: F.det(), s: R.dot(F) };
@@ -76,7 +78,6 @@ pub fn isotropic<D: Isotropic, T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T
     };
     // ψ_J F(b × b') for the pair that column k has no part in, cyclically.
     let spins = F.mul_transpose(&gradients.cofactor()).scale(d.J);
-    let mut out = [[T::zero(); 9]; 6];
     for (block, (n, m)) in out.iter_mut().zip(PAIRS) {
         let own = (d.I + d.I) * square[(n, m)];
         for r in 0..3 {
@@ -102,12 +103,11 @@ pub fn isotropic<D: Isotropic, T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T
         }
     }
     if D::QUARTIC {
-        add_quartic(&mut out, [d.Q, d.QJ], F, &C, gradients, [&moved, &along_j, &square]);
+        add_quartic(out, [d.Q, d.QJ], F, &C, gradients, [&moved, &along_j, &square]);
     }
     if D::ROTATION {
-        add_rotation(&mut out, [d.s, d.ss], F, &R, gradients);
+        add_rotation(out, [d.s, d.ss], F, &R, gradients);
     }
-    out
 }
 
 /// What ψ_Q and ψ_QJ add.

@@ -49,12 +49,13 @@ impl Density for Linear {
     }
 
     #[inline(always)]
-    fn stiffness<T: Real>(c: &[T], _F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T> {
+    fn stiffness<T: Real>(c: &[T], _F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
         corners::from_differential(
             gradients,
             #[inline(always)]
             |dF| stiffness::apply(c, &dF.symmetric_part()),
-        )
+            out,
+        );
     }
 }
 

@@ -130,7 +130,7 @@ pub trait Density: Send + Sync + 'static {
     /// ∂P/∂F with its negative eigenvalues set to 0.
     fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9;
     /// ∂P/∂F between the corners of a tet; the rows of `gradients` are ∇N₁, ∇N₂, ∇N₃.
-    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T>;
+    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>);
 }
 
 /// ∂P/∂F from the dP of a dF.

@@ -61,8 +61,8 @@ impl Density for StVenantKirchhoff {
     }
 
     #[inline(always)]
-    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>) -> Corners<T> {
-        corners::isotropic::<Self, T>(c, F, gradients)
+    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
+        corners::isotropic::<Self, T>(c, F, gradients, out);
     }
 }
 
