@@ -152,7 +152,6 @@ impl<'a> ImplicitStep<'a> {
         let minimizes = method == Method::Minimize
             && self.parts.potential == PotentialRule::Gradient
             && self.holding.is_none()
-            && self.system.correction().is_none()
             && !self.system.has_forces();
         let mut still = x.to_vec();
         for i in 0..still.len() {
@@ -282,6 +281,12 @@ impl<'a> ImplicitStep<'a> {
         a.hold(self.held);
     }
 
+    /// What the derivative of the equation has beside its matrix.
+    fn deflation(&self) -> Option<Deflation> {
+        let damped = self.parts.force_weight / self.span();
+        self.system.correction().map(|c| c.deflation(self.parts.weight, damped))
+    }
+
     /// The time (s) by which x − q₀ is divided for the velocity that forces see.
     fn span(&self) -> f64 {
         match self.parts.forces {
@@ -308,6 +313,10 @@ impl Objective for ImplicitStep<'_> {
 
     fn hessian(&mut self, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         self.matrix(self.parts.time, x, curvature, h);
+    }
+
+    fn low_rank(&self) -> Option<Deflation> {
+        self.deflation()
     }
 
     fn max_step(&mut self, x: &[f64], d: &[f64]) -> f64 {
@@ -359,9 +368,8 @@ impl Equations for ImplicitStep<'_> {
         self.matrix(self.parts.time, x, curvature, a);
     }
 
-    fn correction(&self, a: &BlockMatrix) -> Option<Deflation> {
-        let damped = self.parts.force_weight / self.span();
-        self.system.correction().map(|c| c.deflation(a, self.parts.weight, damped))
+    fn low_rank(&self) -> Option<Deflation> {
+        self.deflation()
     }
 
     fn weight(&self, i: usize) -> f64 {

@@ -7,6 +7,7 @@ use crate::fit::{Correction, Fit};
 use crate::strains::Strained;
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A mechanical system M q̈ = −∇W(t, q) + f(t, q, q̇), with some unknowns held.
@@ -115,18 +116,19 @@ pub trait System: Sync {
         f64::INFINITY
     }
 
-    /// ∇W without what is stored in the deformation of bodies, overwriting `g`. By default the loads.
-    fn outer_gradient(&self, t: f64, _q: &[f64], g: &mut [f64]) {
-        g.fill(0.0);
+    /// ∇W of what is stored in the deformation of bodies, overwriting `g`. By default all but the loads.
+    fn inner_gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
+        self.gradient(t, q, g);
         self.load(t, g);
-        g.iter_mut().for_each(|g| *g = -*g);
     }
     /// Adds the stiffness against deformation, ∇²W without what acts from outside.
     fn inner_hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         self.hessian(t, q, curvature, h);
     }
-    /// Adds the rest of ∇²W. By default there is none.
-    fn outer_hessian(&self, _t: f64, _q: &[f64], _curvature: Curvature, _h: &mut BlockMatrix) {}
+    /// Whether that of the bodies with these unknowns is the same at all times and places, as of linear materials.
+    fn has_constant_stiffness(&self, _dofs: &Range<usize>) -> bool {
+        false
+    }
     /// Adds those of the forces without potential that do not come from deformation, N.
     fn outer_forces(&self, _t: f64, _q: &[f64], _v: &[f64], _f: &mut [f64]) {}
     /// Bodies whose lowest modes are to have other frequencies; see [`crate::fit`].

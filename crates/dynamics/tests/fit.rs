@@ -6,6 +6,7 @@ use lilyan_dynamics::systems::{Particles, Spring};
 use lilyan_dynamics::{Curvature, Integrator, Mass, Simulation, State, System, Value};
 use lilyan_solve::newton::dot;
 use lilyan_solve::{BlockMatrix, BlockPattern, lowest_modes};
+use std::ops::Range;
 use std::sync::Arc;
 
 const NODES: usize = 7;
@@ -102,6 +103,9 @@ impl System for Linear {
             q[..3].copy_from_slice(&self.rest[..3]);
             v[..3].fill(0.0);
         }
+    }
+    fn has_constant_stiffness(&self, _dofs: &Range<usize>) -> bool {
+        true
     }
     fn fits(&self) -> &[Fit] {
         &self.fits

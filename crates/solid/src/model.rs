@@ -1,8 +1,8 @@
 //! A finite-element model: bodies, potentials, damping, pins and loads as one [`System`].
 
 use crate::damping::Damping;
-use crate::elements::{Bending, Gluing, Membrane, Springs, Tets};
-use crate::materials::CATALOGUE;
+use crate::elements::{Bending, Elements, Gluing, Membrane, Springs, Tets};
+use crate::materials::{CATALOGUE, Frame};
 use crate::potentials::{Kind, Potential, Tether};
 use lilyan_dynamics::corotated::{Corotated, Rotation};
 use lilyan_dynamics::fit::Fit;
@@ -10,6 +10,7 @@ use lilyan_dynamics::strains::{Strained, Strains};
 use lilyan_dynamics::{Constraint, EnergyParts, Mass, StiffPart, System};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern, threads};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,7 +37,7 @@ pub struct Body {
     /// Its name.
     pub name: String,
     /// Its global nodes.
-    pub nodes: std::ops::Range<usize>,
+    pub nodes: Range<usize>,
     /// Its tets.
     pub tets: Arc<Tets>,
     /// Its springs.
@@ -310,12 +311,11 @@ impl System for Model {
         }
     }
 
-    fn outer_gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
+    fn inner_gradient(&self, _t: f64, q: &[f64], g: &mut [f64]) {
         g.fill(0.0);
-        for potential in self.potentials.iter().filter(|p| p.kind() != Kind::Elastic) {
+        for potential in self.potentials.iter().filter(|p| p.kind() == Kind::Elastic) {
             potential.add_gradient(q, g);
         }
-        self.subtract_load(t, g);
     }
     fn inner_hessian(&self, _t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         self.calls[1].fetch_add(1, Ordering::Relaxed);
@@ -323,10 +323,12 @@ impl System for Model {
             potential.add_hessian(q, curvature, h);
         }
     }
-    fn outer_hessian(&self, _t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
-        for potential in self.potentials.iter().filter(|p| p.kind() != Kind::Elastic) {
-            potential.add_hessian(q, curvature, h);
-        }
+    fn has_constant_stiffness(&self, dofs: &Range<usize>) -> bool {
+        let here = |b: &&Body| 3 * b.nodes.start < dofs.end && dofs.start < 3 * b.nodes.end;
+        self.bodies.iter().filter(here).all(|b| {
+            let others: [&dyn Elements; 5] = [&*b.springs, &*b.membrane, &*b.bending, &*b.gluing, &*b.seams];
+            b.tets.material().frame() == Some(Frame::Fixed) && others.iter().all(|e| e.is_empty())
+        })
     }
     fn outer_forces(&self, _t: f64, _q: &[f64], v: &[f64], f: &mut [f64]) {
         for damping in &self.dampings {

@@ -10,59 +10,67 @@
 use crate::krylov::{KrylovReport, cg};
 use crate::vector::{axpy, dot};
 use crate::{BlockMatrix, Cholesky, Small};
+use std::sync::Arc;
 
 /// The low-rank part; see the module.
 #[derive(Clone, Debug)]
 pub struct Deflation {
-    /// U and S, column by column.
-    vectors: Vec<f64>,
-    weighed: Vec<f64>,
+    /// U and S.
+    vectors: Arc<Columns>,
+    weighed: Arc<Columns>,
     /// W.
     weights: Small,
     /// (Â + W)⁻¹ − Â⁻¹.
     steps: Small,
-    n: usize,
+}
+
+/// Vectors of a length, one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    /// Their numbers.
+    pub values: Vec<f64>,
+    /// How many numbers each has.
+    pub n: usize,
+}
+
+impl Columns {
+    /// Xᵀ y.
+    pub fn along(&self, y: &[f64]) -> Vec<f64> {
+        self.values.chunks_exact(self.n.max(1)).map(|x| dot(x, y)).collect()
+    }
+
+    /// y ← y + X c.
+    pub fn add(&self, c: &[f64], y: &mut [f64]) {
+        for (x, c) in self.values.chunks_exact(self.n.max(1)).zip(c) {
+            axpy(*c, x, y);
+        }
+    }
 }
 
 /// How close a solve comes: a digit above what a factorisation leaves.
 const TOLERANCE: f64 = 1e-13;
 
 impl Deflation {
-    /// For the matrix A. Columns have the length of its dofs; both kinds are 0 where A is held.
-    pub fn new(a: &BlockMatrix, vectors: &[f64], weighed: &[f64], weights: Small) -> Self {
-        let (n, m) = (a.dofs(), weights.rows());
-        let mut product = vec![0.0; n];
-        let mut along = Vec::with_capacity(m * m);
-        for u in vectors.chunks_exact(n) {
-            a.mul_vec(u, &mut product);
-            along.extend(vectors.chunks_exact(n).map(|v| dot(v, &product)));
-        }
-        let along = Small::from_fn(m, m, |i, j| along[i * m + j]).symmetric();
+    /// With U, S, about Â, and W. U and S are 0 where A is held.
+    pub fn new(vectors: Arc<Columns>, weighed: Arc<Columns>, along: &Small, weights: Small) -> Self {
         // A change that is not positive definite by itself is left to the iteration.
-        let inverse = |a: &Small| a.function(|v| if v > 0.0 { 1.0 / v } else { 0.0 });
-        let changed = inverse(&along.combined(1.0, &weights, 1.0));
-        let steps = match (changed, inverse(&along)) {
+        let steps = match (along.combined(1.0, &weights, 1.0).inverse(), along.inverse()) {
             (Some(changed), Some(before)) => changed.combined(1.0, &before, -1.0),
-            _ => Small::diagonal(&vec![0.0; m]),
+            _ => Small::diagonal(&vec![0.0; weights.rows()]),
         };
-        Self { vectors: vectors.to_vec(), weighed: weighed.to_vec(), weights, steps, n }
+        Self { vectors, weighed, weights, steps }
     }
 
     /// y ← y + S W Sᵀ x.
     pub fn add_product(&self, x: &[f64], y: &mut [f64]) {
-        let along: Vec<f64> = self.weighed.chunks_exact(self.n).map(|s| dot(s, x)).collect();
-        for (s, c) in self.weighed.chunks_exact(self.n).zip(self.weights.apply(&along)) {
-            axpy(c, s, y);
-        }
+        self.weighed.add(&self.weights.apply(&self.weighed.along(x)), y);
     }
 
-    /// x ← about B⁻¹ x.
-    pub fn precondition(&self, factor: &mut Cholesky, x: &mut [f64]) {
-        let along: Vec<f64> = self.vectors.chunks_exact(self.n).map(|u| dot(u, &x[..self.n])).collect();
-        factor.solve(x);
-        for (u, c) in self.vectors.chunks_exact(self.n).zip(self.steps.apply(&along)) {
-            axpy(c, u, &mut x[..self.n]);
-        }
+    /// x ← about B⁻¹ x, where `solve` is about x ← A⁻¹ x.
+    pub fn precondition(&self, solve: &mut dyn FnMut(&mut [f64]), x: &mut [f64]) {
+        let steps = self.steps.apply(&self.vectors.along(&x[..self.vectors.n]));
+        solve(x);
+        self.vectors.add(&steps, &mut x[..self.vectors.n]);
     }
 
     /// x ← B⁻¹ x, where `factor` is that of A.
@@ -73,6 +81,7 @@ impl Deflation {
             a.mul_vec(x, y);
             self.add_product(x, y);
         };
-        cg(&mut apply, &mut |z: &mut [f64]| self.precondition(factor, z), &b, x, TOLERANCE, 50)
+        let mut precondition = |z: &mut [f64]| self.precondition(&mut |z| factor.solve(z), z);
+        cg(&mut apply, &mut precondition, &b, x, TOLERANCE, 50)
     }
 }

@@ -11,6 +11,7 @@
 
 use crate::block::BlockMatrix;
 use crate::cholesky::{Cholesky, NotPositiveDefinite};
+use crate::deflate::Deflation;
 use crate::incomplete::Incomplete;
 use crate::packed::{Packed, Padded, pad, unpad};
 use crate::pattern::BlockPattern;
@@ -27,6 +28,8 @@ const LEAST: usize = 24;
 const REUSE: usize = 12;
 /// Iterations above which the next system gets a new factor.
 const WORN: usize = 8;
+/// Iterations with a new factor and a low rank beside it: two or three are expected.
+const MOST: usize = 100;
 /// Systems before an incomplete factor that failed is tried again, at first.
 const PENALTY: usize = 32;
 
@@ -53,6 +56,8 @@ pub(crate) struct Inner {
     prepared: bool,
     factored: bool,
     fresh: bool,
+    /// What is to be added to the matrices of this step.
+    low_rank: Option<Deflation>,
     /// Systems to be solved directly before another try, and how many it will be the next time.
     direct: usize,
     penalty: usize,
@@ -76,9 +81,10 @@ enum Outcome {
 
 impl Inner {
     /// To be called where a step begins; `fresh` asks for a factorisation of every system, `factored` tells whether there is
-    /// a factor of before.
-    pub fn begin(&mut self, fresh: bool, factored: bool) {
+    /// a factor of before, `low_rank` what the matrices have beyond those that [`Inner::solve`] is given.
+    pub fn begin(&mut self, fresh: bool, factored: bool, low_rank: Option<Deflation>) {
         (self.prepared, self.factored, self.fresh) = (false, factored, fresh);
+        self.low_rank = low_rank;
     }
 
     /// What a restart has to be told.
@@ -111,21 +117,23 @@ impl Inner {
                 self.incomplete.factor(a);
                 self.prepared = true;
             }
-            let Self { incomplete, packed, padded: [from, to], sums, strips, vectors, .. } = self;
+            let Self { incomplete, packed, padded: [from, to], sums, strips, vectors, low_rank, .. } = self;
             let strips = strips_of(a.pattern(), strips);
             packed.set(a.values());
             to.resize(a.pattern().n(), [0.0; 4]);
-            let mut precondition = |x: &mut [f64]| {
+            let mut solve = |x: &mut [f64]| {
                 pad(x, from);
                 incomplete.solve_padded(from);
                 unpad(from, x);
             };
+            let mut precondition = |x: &mut [f64]| preconditioned(low_rank.as_ref(), &mut solve, x);
             let mut padded = Vec::new();
             let mut apply = |x: &[f64], y: &mut [f64]| {
                 pad(x, &mut padded);
                 packed.multiply(a.pattern(), strips, &padded, to, sums);
                 unpad(to, y);
                 a.add_extra_product(x, y);
+                add_product(low_rank.as_ref(), x, y);
             };
             let outcome = vectors.descend(&mut apply, &mut precondition, b, x, accuracy, [2, most]);
             match outcome {
@@ -145,14 +153,7 @@ impl Inner {
         self.direct = self.direct.saturating_sub(1);
         if self.factored
             && !self.fresh
-            && let Outcome::Solved(solved) = self.vectors.descend(
-                &mut |x, y| a.mul_vec(x, y),
-                &mut |x| factor.solve(x),
-                b,
-                x,
-                accuracy,
-                [1, REUSE],
-            )
+            && let Outcome::Solved(solved) = self.with_factor(a, factor, b, x, accuracy, REUSE)
         {
             self.factored = solved.iterations <= WORN;
             return Ok(solved);
@@ -160,9 +161,50 @@ impl Inner {
         self.factored = false;
         factor.factor(a)?;
         self.factored = true;
-        x.copy_from_slice(b);
-        factor.solve(x);
-        Ok(Solved { iterations: 0, error: 1e-12, factored: true })
+        if self.low_rank.is_none() {
+            x.copy_from_slice(b);
+            factor.solve(x);
+            return Ok(Solved { iterations: 0, error: 1e-12, factored: true });
+        }
+        let accuracy = if self.fresh { 1e-12 } else { accuracy };
+        match self.with_factor(a, factor, b, x, accuracy, MOST) {
+            Outcome::Solved(solved) => Ok(Solved { factored: true, ..solved }),
+            _ => Err(NotPositiveDefinite { dof: 0, finite: true }),
+        }
+    }
+
+    /// By conjugate gradients with a factor.
+    fn with_factor(
+        &mut self,
+        a: &BlockMatrix,
+        factor: &mut Cholesky,
+        b: &[f64],
+        x: &mut [f64],
+        accuracy: f64,
+        most: usize,
+    ) -> Outcome {
+        let Self { vectors, low_rank, .. } = self;
+        let mut apply = |x: &[f64], y: &mut [f64]| {
+            a.mul_vec(x, y);
+            add_product(low_rank.as_ref(), x, y);
+        };
+        let mut precondition = |x: &mut [f64]| preconditioned(low_rank.as_ref(), &mut |x| factor.solve(x), x);
+        vectors.descend(&mut apply, &mut precondition, b, x, accuracy, [1, most])
+    }
+}
+
+/// y ← y + the low rank times x.
+fn add_product(low_rank: Option<&Deflation>, x: &[f64], y: &mut [f64]) {
+    if let Some(low_rank) = low_rank {
+        low_rank.add_product(x, y);
+    }
+}
+
+/// x ← about the inverse of a matrix with its low rank times x, if `solve` is that without.
+fn preconditioned(low_rank: Option<&Deflation>, solve: &mut dyn FnMut(&mut [f64]), x: &mut [f64]) {
+    match low_rank {
+        None => solve(x),
+        Some(low_rank) => low_rank.precondition(solve, x),
     }
 }
 

@@ -34,7 +34,7 @@ mod vector;
 pub use block::{BlockMatrix, BlockPattern, ScalarLowerCsc};
 pub use cholesky::{Cholesky, NotPositiveDefinite};
 pub use compliant::{Compliant, Elimination};
-pub use deflate::Deflation;
+pub use deflate::{Columns, Deflation};
 pub use eigen::{EigenError, Modes, constrained_modes, largest_eigenvalue, lowest_modes};
 pub use incomplete::Incomplete;
 pub use krylov::{KrylovReport, cg, gmres};

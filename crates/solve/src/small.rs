@@ -99,6 +99,36 @@ impl Small {
         Some(Self::from_fn(self.rows, self.rows, entry))
     }
 
+    /// A⁻¹ of a symmetric positive definite matrix, by L Lᵀ; `None` if it is not.
+    pub fn inverse(&self) -> Option<Self> {
+        let n = self.rows;
+        let mut l = self.data.clone();
+        for j in 0..n {
+            for k in 0..j {
+                for i in j..n {
+                    l[i * n + j] -= l[i * n + k] * l[j * n + k];
+                }
+            }
+            let pivot = l[j * n + j];
+            if pivot.is_nan() || pivot <= 1e-14 * self.data[j * n + j].abs() {
+                return None;
+            }
+            (j..n).for_each(|i| l[i * n + j] /= pivot.sqrt());
+        }
+        // L⁻¹ by rows, then L⁻ᵀL⁻¹.
+        let mut m = vec![0.0; n * n];
+        for i in 0..n {
+            m[i * n + i] = 1.0;
+            for k in 0..i {
+                let c = l[i * n + k];
+                (0..=k).for_each(|j| m[i * n + j] -= c * m[k * n + j]);
+            }
+            (0..=i).for_each(|j| m[i * n + j] /= l[i * n + i]);
+        }
+        let entry = |i: usize, j: usize| (i.max(j)..n).fold(0.0, |sum, k| sum + m[k * n + i] * m[k * n + j]);
+        Some(Self::from_fn(n, n, entry))
+    }
+
     /// Orthonormal columns nearest to these: A (AᵀA)^−½. Directions shorter than `least` are lengthened by 1/`least`
     /// only: of what is hardly there, little is made. `None` if something is not finite.
     pub fn orthonormal(&self, least: f64) -> Option<Self> {
@@ -129,6 +159,11 @@ mod tests {
             |a: &Small, b: &Small| a.data.iter().zip(&b.data).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
         let one = Small::diagonal(&[1.0; 3]);
         assert!(off(&a.times(&a.function(|x| 1.0 / x).unwrap()), &one) < 1e-14);
+        assert!(off(&a.times(&a.inverse().unwrap()), &one) < 1e-14);
+        assert!(
+            a.combined(1.0, &one, -2.0).inverse().is_none()
+                && Small::diagonal(&[f64::NAN]).inverse().is_none()
+        );
         let q =
             Small::from_fn(3, 2, |i, j| ((1 + i) as f64 * (j as f64 + 0.3)).sin()).orthonormal(1e-9).unwrap();
         assert!(off(&q.transposed().times(&q), &Small::diagonal(&[1.0; 2])) < 1e-13);

@@ -8,7 +8,7 @@ use crate::{Mass, State, System};
 use lilyan_solve::flow::Linear;
 use lilyan_solve::newton::{Curvature, dot};
 use lilyan_solve::refine::Subspace;
-use lilyan_solve::{BlockMatrix, Cholesky, Modes, Small};
+use lilyan_solve::{BlockMatrix, Cholesky, Columns, Modes, Small};
 use std::ops::Range;
 
 /// Vectors beside those wanted, which hasten the convergence of the last of these.
@@ -17,24 +17,19 @@ const GUARDS: usize = 3;
 pub(super) const SAME: f64 = 0.6;
 /// Root mean square of the relative changes of length in a body up to which its modes at rest say something about it.
 const STRAINED: f64 = 0.25;
+/// The same, since modes were found, up to which they only turn.
+const NEAR: f64 = 0.01;
 /// Components of other modes in a mode that one refinement makes good enough. Its frequency is off by their square;
 /// a mixture of modes that are all fitted does no harm at all.
 const CLOSE: f64 = 0.1;
 /// Modes that tell whether a factorisation is still near: the lowest change most.
 const TELLING: usize = 3;
+
 /// The modes of all fitted bodies, and how they fared.
 #[derive(Default)]
 pub struct Fitting {
     bodies: Vec<Followed>,
     correction: Option<Correction>,
-    /// Stiffness against deformation where the step begins.
-    stiffness: Option<Stiffness>,
-}
-
-/// K, projected, and where it was taken.
-pub(super) struct Stiffness {
-    pub q: Vec<f64>,
-    pub k: BlockMatrix,
 }
 
 /// The modes of a body.
@@ -44,8 +39,15 @@ pub struct Followed {
     mask: Vec<bool>,
     /// Modes at rest with that mask.
     rest: Option<Rest>,
-    now: Subspace,
+    /// Where modes were found last, m; empty if nowhere, or if they never change.
+    found_at: Vec<f64>,
+    /// The modes there.
+    found: Subspace,
+    /// S − 1 there; empty if the body is not to be fitted there.
+    change: Small,
     improver: Improver,
+    /// What it takes part in the correction with.
+    part: Option<Part>,
     /// Steps so far.
     pub steps: u64,
     /// Steps that had to do without the fit.
@@ -56,13 +58,22 @@ pub struct Followed {
     pub why: Option<&'static str>,
 }
 
+/// The modes of one body in a correction.
+struct Part {
+    /// U and MU.
+    vectors: Vec<f64>,
+    weighed: Vec<f64>,
+    /// S − 1.
+    change: Small,
+    /// λ^½, 1/s.
+    roots: Vec<f64>,
+}
+
 /// Where modes are looked for.
 struct Place<'a> {
     system: &'a dyn System,
     t: f64,
     q: &'a [f64],
-    /// K there.
-    k: &'a BlockMatrix,
     held: &'a [bool],
 }
 
@@ -84,10 +95,15 @@ pub(super) struct Pencil<'a> {
     pub held: &'a [bool],
 }
 
+/// y ← M x, 0 where held.
+fn weigh(mass: &Mass, held: &[bool], x: &[f64], y: &mut [f64]) {
+    mass.mul(x, y);
+    y.iter_mut().zip(held).filter(|(_, h)| **h).for_each(|(y, _)| *y = 0.0);
+}
+
 impl Linear for Pencil<'_> {
     fn mass(&self, x: &[f64], y: &mut [f64]) {
-        self.mass.mul(x, y);
-        y.iter_mut().zip(self.held).filter(|(_, h)| **h).for_each(|(y, _)| *y = 0.0);
+        weigh(self.mass, self.held, x, y);
     }
     fn divide_by_mass(&self, x: &[f64], y: &mut [f64]) {
         y.fill(0.0);
@@ -109,7 +125,7 @@ pub(super) struct Rigid {
 }
 
 impl Rigid {
-    pub fn new(pencil: &Pencil<'_>, dofs: &Range<usize>, q: &[f64], mask: &[bool]) -> Self {
+    pub fn new(mass: &Mass, dofs: &Range<usize>, q: &[f64], mask: &[bool]) -> Self {
         let mut rigid = Self { fields: Vec::new(), weighed: Vec::new() };
         if dofs.clone().any(|i| mask[i]) {
             return rigid;
@@ -130,7 +146,7 @@ impl Rigid {
             rigid.without(&mut field);
             rigid.without(&mut field);
             let mut weighed = vec![0.0; q.len()];
-            pencil.mass(&field, &mut weighed);
+            weigh(mass, mask, &field, &mut weighed);
             let size = dot(&field, &weighed).sqrt();
             if size > 0.0 {
                 rigid.fields.push(field.into_iter().map(|x| x / size).collect());
@@ -178,69 +194,79 @@ impl Fitting {
 
     /// The system as it is fitted now.
     pub fn view<'a>(&'a self, system: &'a dyn System) -> Fitted<'a> {
-        Fitted { system, correction: self.correction.as_ref(), stiffness: self.stiffness.as_ref() }
+        Fitted { system, correction: self.correction.as_ref() }
     }
 
     /// Finds the correction for a step from q that ends at t.
     pub fn refresh(&mut self, system: &dyn System, t: f64, q: &[f64]) {
-        let mut k = match self.stiffness.take() {
-            Some(Stiffness { mut k, .. }) => {
-                k.clear();
-                k
-            }
-            None => BlockMatrix::zeros(system.pattern().clone()),
-        };
-        system.inner_hessian(t, q, Curvature::Projected, &mut k);
         let mut held = vec![false; q.len()];
         system.held(t, &mut held);
-        let mut correction = Correction { n: q.len(), ..Correction::default() };
-        let place = Place { system, t, q, k: &k, held: &held };
+        let place = Place { system, t, q, held: &held };
+        let mut changed = false;
         for (body, fit) in self.bodies.iter_mut().zip(system.fits()) {
             body.steps += 1;
-            if let Err(why) = body.follow(fit, &place, &mut correction) {
-                body.without += 1;
-                body.first.get_or_insert(t);
-                body.why = Some(why);
+            match body.follow(fit, &place) {
+                Ok(moved) => changed |= moved,
+                Err(why) => {
+                    changed |= body.part.take().is_some();
+                    body.without += 1;
+                    body.first.get_or_insert(t);
+                    body.why = Some(why);
+                }
             }
         }
-        correction.damp(system, t, q);
-        self.correction = (!correction.roots.is_empty()).then_some(correction);
-        self.stiffness = Some(Stiffness { q: q.to_vec(), k });
+        if changed {
+            let parts = self.bodies.iter().filter_map(|body| body.part.as_ref());
+            self.correction = correction(&place, parts);
+        }
+        if let Some(correction) = &mut self.correction {
+            correction.begin(system, t, q);
+            correction.damp(system, t, q);
+        }
     }
 
     /// What the next step must know.
     pub fn memory(&self) -> Vec<f64> {
         let mut memory = Vec::new();
         for body in &self.bodies {
-            let Followed { now, mask, .. } = body;
+            let Followed { found, found_at, mask, change, .. } = body;
             let taken_at = &body.improver.taken_at;
             memory.extend([body.steps as f64, body.without as f64, body.first.unwrap_or(-1.0)]);
-            memory
-                .extend([mask.len(), taken_at.len(), now.vectors.len(), now.values.len()].map(|n| n as f64));
+            let lists = [taken_at.len(), found_at.len(), found.vectors.len(), found.values.len()];
+            memory.extend([mask.len()].iter().chain(&lists).chain(&[change.rows()]).map(|&n| n as f64));
             memory.extend(mask.iter().map(|&h| f64::from(u8::from(h))));
-            memory.extend(taken_at.iter().chain(&now.vectors).chain(&now.values));
+            memory.extend(taken_at.iter().chain(found_at).chain(&found.vectors).chain(&found.values));
+            (0..change.rows()).for_each(|i| memory.extend(change.row(i)));
         }
         memory
     }
 
     /// Takes up what [`Fitting::memory`] returned.
     pub fn remember(&mut self, mut memory: &[f64]) {
-        let mut take = |n: usize| {
-            let (head, rest) = memory.split_at(n.min(memory.len()));
+        let mut take = |n: f64| {
+            let (head, rest) = memory.split_at((n as usize).min(memory.len()));
             memory = rest;
             head
         };
+        self.correction = None;
         for body in &mut self.bodies {
-            let &[steps, without, first, a, b, c, d] = take(7) else { return };
-            let mask = take(a as usize).iter().map(|h| *h == 1.0).collect();
+            let &[steps, without, first, a, b, c, d, e, f] = take(9.0) else { return };
+            let mask = take(a).iter().map(|h| *h == 1.0).collect();
             if mask != body.mask {
                 body.rest = None;
             }
+            let improver = Improver { taken_at: take(b).to_vec(), ..Improver::default() };
+            let found_at = take(c).to_vec();
+            let found = Subspace { vectors: take(d).to_vec(), values: take(e).to_vec() };
+            let (rows, entries) = (f as usize, take(f * f));
             *body = Followed {
                 mask,
                 rest: body.rest.take(),
-                improver: Improver { taken_at: take(b as usize).to_vec(), ..Improver::default() },
-                now: Subspace { vectors: take(c as usize).to_vec(), values: take(d as usize).to_vec() },
+                improver,
+                found_at,
+                found,
+                change: Small::from_fn(rows, rows, |i, j| entries[i * rows + j]),
+                part: None,
                 steps: steps as u64,
                 without: without as u64,
                 first: (first >= 0.0).then_some(first),
@@ -250,6 +276,39 @@ impl Fitting {
     }
 }
 
+/// The correction of all bodies together.
+fn correction<'a>(place: &Place<'_>, parts: impl Iterator<Item = &'a Part>) -> Option<Correction> {
+    let n = place.q.len();
+    let (mut vectors, mut weighed, mut roots) = (Vec::new(), Vec::new(), Vec::new());
+    let mut change = Small::default();
+    for part in parts {
+        vectors.extend_from_slice(&part.vectors);
+        weighed.extend_from_slice(&part.weighed);
+        roots.extend_from_slice(&part.roots);
+        change = change.beside(&part.change);
+    }
+    if roots.is_empty() {
+        return None;
+    }
+    let mut reaching = None;
+    if place.system.held_moves() {
+        let mut k = BlockMatrix::zeros(place.system.pattern().clone());
+        place.system.inner_hessian(place.t, place.q, Curvature::Projected, &mut k);
+        let mut product = vec![0.0; n];
+        let mut columns = weighed.clone();
+        for ((column, u), root) in columns.chunks_exact_mut(n).zip(vectors.chunks_exact(n)).zip(&roots) {
+            k.mul_vec(u, &mut product);
+            for i in (0..n).filter(|&i| place.held[i] && *root > 0.0) {
+                column[i] = product[i] / (root * root);
+            }
+        }
+        reaching = Some(Columns { values: columns, n });
+    }
+    let columns = |values| Columns { values, n };
+    let correction = Correction::new(columns(vectors), columns(weighed), &change, &roots);
+    Some(Correction { reaching, ..correction })
+}
+
 impl Followed {
     /// λ at rest, fine over coarse, of the modes that are fitted; none before they are known.
     pub fn ratios(&self) -> Vec<f64> {
@@ -257,86 +316,129 @@ impl Followed {
         change.map_or(Vec::new(), |s| (0..s.rows()).map(|i| 1.0 + s[(i, i)]).collect())
     }
 
-    /// Follows the modes to a place and adds them to the correction.
-    fn follow(&mut self, fit: &Fit, place: &Place<'_>, correction: &mut Correction) -> Result<(), Unfit> {
-        let Place { system, t, q, k, held } = *place;
+    /// Follows the modes to a place; whether what the body takes part in the correction with has changed.
+    fn follow(&mut self, fit: &Fit, place: &Place<'_>) -> Result<bool, Unfit> {
+        let Place { system, t, q, held } = *place;
+        let n = q.len();
         let phase = fit.phase(t).filter(|&p| fit.phases[p].target.count() > 0);
-        let Some(phase) = phase else { return Ok(()) };
-        let mask: Vec<bool> = (0..q.len()).map(|i| held[i] || !fit.dofs.contains(&i)).collect();
-        if mask != self.mask {
+        let Some(phase) = phase else { return Ok(self.part.take().is_some()) };
+        let held = |i: usize| held[i] || !fit.dofs.contains(&i);
+        if self.mask.len() != n || (0..n).any(|i| held(i) != self.mask[i]) {
+            let mask = (0..n).map(held).collect();
             *self =
                 Self { mask, steps: self.steps, without: self.without, first: self.first, ..Self::default() };
         }
         if self.rest.as_ref().is_none_or(|rest| rest.phase != phase) {
             self.rest = Some(Rest::new(system, fit, phase, &self.mask, GUARDS).map_err(|_| LOST)?);
+            (self.part, self.found_at) = (None, Vec::new());
         }
         let rest = self.rest.as_ref().expect("just made");
+        if system.has_constant_stiffness(&fit.dofs) {
+            let changed = self.part.is_none();
+            if changed {
+                let vectors = rest.modes.vectors.clone();
+                self.part = Some(Part::new(system, &self.mask, vectors, &rest.modes.values, &rest.change));
+            }
+            return Ok(changed);
+        }
         let pattern = system.pattern();
-        let strained = rotation::strain(pattern, &fit.dofs, &fit.rest, q) > STRAINED;
-        if strained && !rest.is_still(k, &fit.dofs) {
+        if rotation::strain(pattern, &fit.dofs, &fit.rest, q) > STRAINED {
             return Err(TOO_FAR);
         }
-        let turned = rotation::turned(pattern, &fit.dofs, &fit.rest, q, &rest.modes.vectors);
-        let shapes = [turned, rest.modes.vectors.clone()];
-        let pencil = Pencil { k, mass: system.mass(), held: &self.mask };
-        // A linear material does not turn with the body: what costs less is what its modes are near to.
-        let stiffness = |u: &[f64]| k.quadratic_form(u);
-        let rigid = [q, &fit.rest].map(|shape| Rigid::new(&pencil, &fit.dofs, shape, &self.mask));
-        let cost = rigid.each_ref().map(|r| r.fields.iter().map(|u| stiffness(u)).sum::<f64>());
-        let rigid = if cost[0] <= cost[1] { &rigid[0] } else { &rigid[1] };
+        if self.found_at.is_empty() || rotation::strain(pattern, &fit.dofs, &self.found_at, q) > NEAR {
+            self.find(fit, place)?;
+        }
+        if self.change.rows() == 0 {
+            return Err(CROSSED);
+        }
+        let mut vectors = self.found.vectors[..self.change.rows() * n].to_vec();
+        rotation::turn(pattern, &fit.dofs, &self.found_at, q, &mut vectors);
+        let rigid = Rigid::new(system.mass(), &fit.dofs, q, &self.mask);
+        vectors.chunks_exact_mut(n).for_each(|u| rigid.without(u));
+        self.part = Some(Part::new(system, &self.mask, vectors, &self.found.values, &self.change));
+        Ok(true)
+    }
+
+    /// Finds the modes of the body at a place, beginning with those found last.
+    fn find(&mut self, fit: &Fit, place: &Place<'_>) -> Result<(), Unfit> {
+        let Place { system, t, q, .. } = *place;
+        let n = q.len();
+        let mut k = BlockMatrix::zeros(system.pattern().clone());
+        system.inner_hessian(t, q, Curvature::Projected, &mut k);
+        let rest = self.rest.as_ref().expect("known when modes are looked for");
+        let pattern = system.pattern();
+        let mut shapes = rest.modes.vectors.clone();
+        rotation::turn(pattern, &fit.dofs, &fit.rest, q, &mut shapes);
+        let pencil = Pencil { k: &k, mass: system.mass(), held: &self.mask };
+        let rigid = &Rigid::new(system.mass(), &fit.dofs, q, &self.mask);
         let shift = 0.1 * rest.modes.values.last().copied().unwrap_or(1.0).abs();
         let used = rest.change.rows();
         let search = Search { place, pencil: &pencil, rigid, shift, used };
-        let Self { improver, now, .. } = self;
-        let known = now.vectors.len() == rest.modes.vectors.len();
-        let begun = known && improver.taken_at.len() == q.len();
-        now.vectors.chunks_exact_mut(q.len()).for_each(|u| rigid.without(u));
-        if !(begun && improver.is_for(place)) {
-            // With the factor that is there, else with a new one, else from nothing.
-            let close = begun && improver.improve(now, &search, 2)
-                || known && {
-                    *improver = Improver::new(place);
-                    improver.improve(now, &search, 10)
-                };
-            if !close {
-                let (m, count) = (mass_matrix(system), used + GUARDS);
-                let apart = rigid.fields.len();
-                *now = modes::lowest(k, &m, &self.mask, count, apart, &|u| rigid.without(u), EXACT)
-                    .map_err(|_| LOST)?;
-                *improver = Improver::new(place);
-                // In a body under stress rigid motions cost something: without them these are no modes yet.
-                if apart > 0 {
-                    improver.improve(now, &search, 10);
-                }
+        let Self { improver, found, found_at, .. } = self;
+        let known = found.vectors.len() == rest.modes.vectors.len() && found_at.len() == n;
+        let begun = known && improver.taken_at.len() == n;
+        if known {
+            rotation::turn(pattern, &fit.dofs, found_at, q, &mut found.vectors);
+            found.vectors.chunks_exact_mut(n).for_each(|u| rigid.without(u));
+        }
+        found_at.clear();
+        // With the factor that is there, else with a new one, else from nothing.
+        let close = begun && improver.improve(found, &search, 2)
+            || known && {
+                *improver = Improver::new(&search);
+                improver.improve(found, &search, 10)
+            };
+        if !close {
+            let (m, count) = (mass_matrix(system), used + GUARDS);
+            let apart = rigid.fields.len();
+            *found = modes::lowest(&k, &m, &self.mask, count, apart, &|u| rigid.without(u), EXACT)
+                .map_err(|_| LOST)?;
+            *improver = Improver::new(&search);
+            // In a body under stress rigid motions cost something: without them these are no modes yet.
+            if apart > 0 {
+                improver.improve(found, &search, 10);
             }
         }
-        let used = used.min(now.values.len());
-        let (n, own) = (q.len(), &now.values[..used]);
-        let vectors = &now.vectors[..used * n];
-        let mut weighed = vec![0.0; used * n];
-        for (u, w) in vectors.chunks_exact(n).zip(weighed.chunks_exact_mut(n)) {
+        found_at.extend_from_slice(q);
+        // S goes with the modes at rest, turned as the body has turned.
+        let used = used.min(found.values.len());
+        let mut weighed = Columns { values: vec![0.0; used * n], n };
+        for (u, w) in found.vectors.chunks_exact(n).zip(weighed.values.chunks_exact_mut(n)) {
             pencil.mass(u, w);
         }
-        let overlap = |shape: &[f64]| {
-            let entry = |i: usize, j: usize| dot(&weighed[i * n..(i + 1) * n], &shape[j * n..(j + 1) * n]);
-            Small::from_fn(used, rest.change.rows(), entry)
-        };
-        let overlaps = shapes.each_ref().map(|shape| overlap(shape));
-        let common = |o: &Small| (0..used).flat_map(|i| o.row(i)).map(|x| x * x).sum::<f64>();
-        let overlap = if common(&overlaps[0]) > common(&overlaps[1]) { &overlaps[0] } else { &overlaps[1] };
+        let columns: Vec<Vec<f64>> =
+            shapes.chunks_exact(n).take(rest.change.rows()).map(|shape| weighed.along(shape)).collect();
+        let overlap = Small::from_fn(used, columns.len(), |i, j| columns[j][i]);
         let again = |j: usize| (0..used).any(|i| overlap[(i, j)].abs() > SAME);
-        let found = (0..overlap.columns()).filter(|&j| again(j)).count();
-        if 2 * found < used {
-            return Err(CROSSED);
+        let again = (0..overlap.columns()).filter(|&j| again(j)).count();
+        self.change = Small::default();
+        if 2 * again >= used {
+            let turned = overlap.orthonormal(SAME).ok_or(LOST)?;
+            self.change = turned.times(&rest.change).times(&turned.transposed()).symmetric();
         }
-        let turned = overlap.orthonormal(SAME).ok_or(LOST)?;
-        let change = turned.times(&rest.change).times(&turned.transposed()).symmetric();
-        correction.change = correction.change.beside(&change);
-        let least = STIFF * own.iter().fold(0.0f64, |m, v| m.max(*v));
-        correction.roots.extend(own.iter().map(|v| if *v > least { v.sqrt() } else { 0.0 }));
-        correction.vectors.extend(vectors);
-        correction.weighed.extend(weighed);
         Ok(())
+    }
+}
+
+impl Part {
+    /// The first modes, as many as change.
+    fn new(
+        system: &dyn System,
+        mask: &[bool],
+        mut vectors: Vec<f64>,
+        values: &[f64],
+        change: &Small,
+    ) -> Self {
+        let (n, used) = (mask.len(), change.rows());
+        vectors.truncate(used * n);
+        let mut weighed = vec![0.0; used * n];
+        for (u, w) in vectors.chunks_exact(n).zip(weighed.chunks_exact_mut(n)) {
+            weigh(system.mass(), mask, u, w);
+        }
+        let own = &values[..used];
+        let least = STIFF * own.iter().fold(0.0f64, |m, v| m.max(*v));
+        let roots = own.iter().map(|v| if *v > least { v.sqrt() } else { 0.0 }).collect();
+        Self { vectors, weighed, change: change.clone(), roots }
     }
 }
 
@@ -352,8 +454,9 @@ struct Search<'a> {
 }
 
 impl Improver {
-    fn new(place: &Place<'_>) -> Self {
-        Self { taken_at: place.q.to_vec(), matrix: Some(place.k.clone()), factor: None }
+    fn new(search: &Search<'_>) -> Self {
+        let Search { place, pencil, .. } = search;
+        Self { taken_at: place.q.to_vec(), matrix: Some(pencil.k.clone()), factor: None }
     }
 
     /// K where it was taken.
@@ -366,19 +469,13 @@ impl Improver {
         })
     }
 
-    /// Whether nothing has changed since, as in a linear material.
-    fn is_for(&mut self, place: &Place<'_>) -> bool {
-        let then = self.matrix(place.system, place.t);
-        then.values() == place.k.values() && then.extra() == place.k.extra()
-    }
-
     /// Improves modes until they are close, at most so often; whether they are.
     fn improve(&mut self, modes: &mut Subspace, search: &Search<'_>, most: usize) -> bool {
         let Place { system, t, q, .. } = *search.place;
         // What the body has become too far from improves nothing, however small the corrections that it gives.
         let telling = modes.vectors.chunks_exact(q.len()).take(TELLING);
         let along = |a: &BlockMatrix| telling.clone().map(|u| a.quadratic_form(u)).sum::<f64>();
-        let (then, now) = (along(self.matrix(system, t)), along(search.place.k));
+        let (then, now) = (along(self.matrix(system, t)), along(search.pencil.k));
         let shifts = search.shift * TELLING as f64;
         if (then - now).abs() > 0.5 * (now.abs() + shifts) {
             return false;
@@ -428,7 +525,7 @@ pub fn correct_modes(system: &dyn System, q: &[f64], found: &mut Modes) {
     // Rayleigh–Ritz among those that were found and those that the fit makes new ones from.
     let mut vectors = Vec::new();
     let mut weighed = vec![0.0; n];
-    for u in found.vectors.iter().map(Vec::as_slice).chain(correction.vectors.chunks_exact(n)) {
+    for u in found.vectors.iter().map(Vec::as_slice).chain(correction.vectors.values.chunks_exact(n)) {
         let mut u = u.to_vec();
         for _ in 0..2 {
             corrected.mass(&u, &mut weighed);
@@ -477,22 +574,22 @@ impl Linear for Corrected<'_> {
 impl Correction {
     /// Adds how much the modes are damped by deformation.
     fn damp(&mut self, system: &dyn System, t: f64, q: &[f64]) {
-        let m = self.roots.len();
-        self.damping = Small::diagonal(&vec![0.0; m]);
-        if !system.has_forces() || m == 0 {
+        if !system.has_forces() {
             return;
         }
         let mut d = BlockMatrix::zeros(system.pattern().clone());
         system.damping(t, q, &mut d);
-        let mut products = Vec::with_capacity(self.vectors.len());
-        for u in self.vectors.chunks_exact(self.n) {
-            let mut product = vec![0.0; self.n];
+        let mut product = vec![0.0; q.len()];
+        let mut columns = [Vec::new(), Vec::new()];
+        for u in self.vectors.values.chunks_exact(q.len()) {
             d.mul_vec(u, &mut product);
+            columns[0].push(self.vectors.along(&product));
             system.outer_forces(t, q, u, &mut product);
-            products.extend(product);
+            columns[1].push(self.vectors.along(&product));
         }
-        let part = |a: &[f64], k: usize| a[k * self.n..(k + 1) * self.n].to_vec();
-        let along = Small::from_fn(m, m, |i, j| dot(&part(&self.vectors, i), &part(&products, j)));
-        self.damping = self.force().times(&along.symmetric()).symmetric();
+        let m = self.values.len();
+        let [all, inner] = columns.map(|columns| Small::from_fn(m, m, |i, j| columns[j][i]).symmetric());
+        self.damping = self.force.times(&inner).symmetric();
+        self.damped = all;
     }
 }

@@ -13,8 +13,11 @@
 //! f and K are those of deformation, viscosity included: a load bends the softer body further, and a mode decays as
 //! fast as on the fine mesh. Gravity, contact and loads are what they are.
 //!
-//! * A system says which bodies are fitted, and how ([`Fit`]); the simulation follows their modes ([`Fitting`]), by
-//!   block Davidson from step to step, and shows integrators the system with its correction ([`Fitted`]).
+//! * A system says which bodies are fitted, and how ([`Fit`]); the simulation follows their modes ([`Fitting`]) and shows
+//!   integrators the system with its correction ([`Fitted`]). Of linear materials the modes never change. Of others they
+//!   turn with the body, node by node, and are improved by block Davidson where lengths have changed by a hundredth.
+//! * During a step U, Λ and S are those of its beginning q₀, and so is what they see of the force: in the correction Uᵀ∇W(q) is
+//!   Uᵀ∇W(q₀) + ΛUᵀM(q − q₀). So it costs next to nothing and has a potential: a fitted step is a minimum as any other.
 //! * S goes with the modes: Q S Qᵀ, where Q are the modes at rest in terms of those of the deformed body, UᵀMU(rest), made
 //!   orthonormal as far as they are found again. \[chen2019\] goes by numbers, which swap where modes cross.
 //!   Before that the modes at rest are turned, at each node as the body has turned there: a bar that bends far keeps them.
@@ -24,8 +27,9 @@
 //!   mesh was at rest says nothing any more.)
 //! * Of a body that nothing holds, the rigid motions of its current shape are not among the modes: the correction
 //!   has no resultant and no torque.
-//! * For linear materials f‡ has the potential W + ½ gᵀU Λ^−½(S − 1)Λ^−½ Uᵀg, g = ∇W. For others it has none; what is
-//!   reported as elastic energy is then this estimate, and the energy budget closes only as far as the modes stay.
+//! * For linear materials f‡ has the potential W + ½ gᵀU Λ^−½(S − 1)Λ^−½ Uᵀg, g = ∇W, at all times. For others it has
+//!   one within each step alone; what is reported as elastic energy is then an estimate, and the energy budget closes only
+//!   as far as the modes stay.
 
 mod follow;
 mod rest;
@@ -37,7 +41,7 @@ pub use rest::modes_at_rest;
 use crate::constraints::Constraint;
 use crate::{EnergyParts, Mass, System};
 use lilyan_solve::newton::{Curvature, dot};
-use lilyan_solve::{BlockMatrix, BlockPattern, Deflation, Small};
+use lilyan_solve::{BlockMatrix, BlockPattern, Columns, Deflation, Small};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -100,69 +104,102 @@ impl Fit {
     }
 }
 
-/// What a fit adds to forces and matrices; see the module.
+/// What a fit adds to forces and matrices during a step; see the module.
 #[derive(Clone, Debug, Default)]
 pub struct Correction {
     /// U and MU, column by column; 0 where held.
-    vectors: Vec<f64>,
-    weighed: Vec<f64>,
-    /// S − 1.
-    change: Small,
-    /// λ^½, 1/s; 0 for modes without stiffness, which have none to change.
-    roots: Vec<f64>,
-    /// What is added to UᵀDU, 1/s.
+    vectors: Arc<Columns>,
+    weighed: Arc<Columns>,
+    /// MU, and KUΛ⁻¹ where held, if what is held moves.
+    reaching: Option<Columns>,
+    /// Λ^½(S − 1)Λ^½, 1/s².
+    stiffness: Small,
+    /// Λ^½(S − 1)Λ^−½.
+    force: Small,
+    /// Λ^−½(S − 1)Λ^−½, s².
+    compliance: Small,
+    /// λ, 1/s².
+    values: Vec<f64>,
+    /// UᵀDU and what is added to it, 1/s.
+    damped: Small,
     damping: Small,
-    n: usize,
+    /// Where the step begins, m.
+    origin: Vec<f64>,
+    /// Λ^½(S − 1)Λ^−½Uᵀ∇W there.
+    pull: Vec<f64>,
+    /// Energy there, J.
+    energy: f64,
 }
 
 impl Correction {
-    fn inverse_roots(&self) -> Vec<f64> {
-        self.roots.iter().map(|r| if *r > 0.0 { 1.0 / r } else { 0.0 }).collect()
-    }
-
-    /// Λ^½(S − 1)Λ^½, 1/s².
-    fn stiffness(&self) -> Small {
-        self.change.scaled(&self.roots, &self.roots)
-    }
-
-    /// Λ^½(S − 1)Λ^−½.
-    fn force(&self) -> Small {
-        self.change.scaled(&self.roots, &self.inverse_roots())
-    }
-
-    fn add(&self, weights: &Small, along: &[f64], x: &[f64], y: &mut [f64]) {
-        let along: Vec<f64> = along.chunks_exact(self.n).map(|s| dot(s, x)).collect();
-        for (s, c) in self.weighed.chunks_exact(self.n).zip(weights.apply(&along)) {
-            y.iter_mut().zip(s).for_each(|(y, s)| *y += c * s);
+    /// For modes, of which S − 1 is the change and λ^½ the roots; 0 for modes without stiffness, which have none to change.
+    fn new(vectors: Columns, weighed: Columns, change: &Small, roots: &[f64]) -> Self {
+        let inverse: Vec<f64> = roots.iter().map(|r| if *r > 0.0 { 1.0 / r } else { 0.0 }).collect();
+        let nothing = Small::diagonal(&vec![0.0; roots.len()]);
+        Self {
+            vectors: Arc::new(vectors),
+            weighed: Arc::new(weighed),
+            stiffness: change.scaled(roots, roots),
+            force: change.scaled(roots, &inverse),
+            compliance: change.scaled(&inverse, &inverse),
+            values: roots.iter().map(|r| r * r).collect(),
+            damped: nothing.clone(),
+            damping: nothing,
+            ..Self::default()
         }
+    }
+
+    /// Begins a step at q.
+    fn begin(&mut self, system: &dyn System, t: f64, q: &[f64]) {
+        let mut gradient = vec![0.0; q.len()];
+        system.inner_gradient(t, q, &mut gradient);
+        let along = self.vectors.along(&gradient);
+        self.origin.clear();
+        self.origin.extend_from_slice(q);
+        self.pull = self.force.apply(&along);
+        self.energy = 0.5 * dot(&along, &self.compliance.apply(&along));
+    }
+
+    /// What was moved since the step began, along MU.
+    fn moved(&self, q: &[f64]) -> Vec<f64> {
+        let moved: Vec<f64> = q.iter().zip(&self.origin).map(|(q, origin)| q - origin).collect();
+        self.reaching.as_ref().unwrap_or(&self.weighed).along(&moved)
+    }
+
+    /// g ← g + MU(pull + Λ^½(S − 1)Λ^½UᵀM(q − origin)).
+    fn add_gradient(&self, q: &[f64], g: &mut [f64]) {
+        let mut weights = self.stiffness.apply(&self.moved(q));
+        weights.iter_mut().zip(&self.pull).for_each(|(w, p)| *w += p);
+        self.reaching.as_ref().unwrap_or(&self.weighed).add(&weights, g);
+    }
+
+    /// The energy whose gradient that is.
+    fn energy(&self, q: &[f64]) -> f64 {
+        let moved = self.moved(q);
+        self.energy + dot(&self.pull, &moved) + 0.5 * dot(&moved, &self.stiffness.apply(&moved))
     }
 
     /// y ← y + (K‡ − K) x.
     pub fn add_stiffness(&self, x: &[f64], y: &mut [f64]) {
-        self.add(&self.stiffness(), &self.weighed, x, y);
+        self.weighed.add(&self.stiffness.apply(&self.weighed.along(x)), y);
     }
 
     /// y ← y + (D‡ − D) x.
     pub fn add_damping(&self, x: &[f64], y: &mut [f64]) {
-        self.add(&self.damping, &self.weighed, x, y);
+        self.weighed.add(&self.damping.apply(&self.weighed.along(x)), y);
     }
 
-    /// For a matrix A that has `stiffness`·K and `damping`·D in it.
-    pub fn deflation(&self, a: &BlockMatrix, stiffness: f64, damping: f64) -> Deflation {
-        let weights = self.stiffness().combined(stiffness, &self.damping, damping);
-        Deflation::new(a, &self.vectors, &self.weighed, weights)
+    /// For a matrix M + `stiffness`·K + `damping`·D.
+    pub fn deflation(&self, stiffness: f64, damping: f64) -> Deflation {
+        let along: Vec<f64> = self.values.iter().map(|v| 1.0 + stiffness * v).collect();
+        let along = Small::diagonal(&along).combined(1.0, &self.damped, damping);
+        let weights = self.stiffness.combined(stiffness, &self.damping, damping);
+        Deflation::new(self.vectors.clone(), self.weighed.clone(), &along, weights)
     }
 
     /// g ← g + MU Λ^½(S − 1)Λ^−½ Uᵀ`force`.
     fn add_force(&self, force: &[f64], g: &mut [f64]) {
-        self.add(&self.force(), &self.vectors, force, g);
-    }
-
-    /// ½ gᵀU Λ^−½(S − 1)Λ^−½ Uᵀg.
-    fn energy(&self, gradient: &[f64]) -> f64 {
-        let along = self.vectors.chunks_exact(self.n).zip(self.inverse_roots());
-        let along: Vec<f64> = along.map(|(u, r)| r * dot(u, gradient)).collect();
-        0.5 * dot(&along, &self.change.apply(&along))
+        self.weighed.add(&self.force.apply(&self.vectors.along(force)), g);
     }
 }
 
@@ -170,23 +207,11 @@ impl Correction {
 pub struct Fitted<'a> {
     system: &'a dyn System,
     correction: Option<&'a Correction>,
-    stiffness: Option<&'a follow::Stiffness>,
 }
 
 impl Fitted<'_> {
-    /// ∇W of deformation.
-    fn inner_gradient(&self, t: f64, q: &[f64], gradient: &[f64]) -> Vec<f64> {
-        let mut inner = vec![0.0; q.len()];
-        self.system.outer_gradient(t, q, &mut inner);
-        inner.iter_mut().zip(gradient).for_each(|(i, g)| *i = g - *i);
-        inner
-    }
-
-    fn excess(&self, t: f64, q: &[f64]) -> f64 {
-        let Some(correction) = self.correction else { return 0.0 };
-        let mut g = vec![0.0; q.len()];
-        self.system.gradient(t, q, &mut g);
-        correction.energy(&self.inner_gradient(t, q, &g))
+    fn excess(&self, q: &[f64]) -> f64 {
+        self.correction.map_or(0.0, |correction| correction.energy(q))
     }
 
     /// Adds forces and, of those that do not come from outside, the share of the fit.
@@ -213,28 +238,18 @@ impl System for Fitted<'_> {
         self.system.length()
     }
     fn energy(&self, t: f64, q: &[f64]) -> f64 {
-        let energy = self.system.energy(t, q);
-        if energy.is_finite() { energy + self.excess(t, q) } else { energy }
+        self.system.energy(t, q) + self.excess(q)
     }
     fn gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
         self.system.gradient(t, q, g);
         if let Some(correction) = self.correction {
-            let inner = self.inner_gradient(t, q, g);
-            correction.add_force(&inner, g);
+            correction.add_gradient(q, g);
         }
     }
     fn hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
-        if self.correction.is_none() {
-            return self.system.hessian(t, q, curvature, h);
-        }
-        match self.stiffness {
-            // Where the step begins it is known.
-            Some(known) if known.q == q => {
-                h.add_scaled(1.0, &known.k);
-                self.system.outer_hessian(t, q, Curvature::Projected, h);
-            }
-            _ => self.system.hessian(t, q, Curvature::Projected, h),
-        }
+        // Modes are those of the projected K: with it K‡ is positive where the step begins.
+        let begins = self.correction.is_some_and(|correction| correction.origin == q);
+        self.system.hessian(t, q, if begins { Curvature::Projected } else { curvature }, h);
     }
     fn load(&self, t: f64, f: &mut [f64]) {
         self.system.load(t, f);
@@ -286,11 +301,14 @@ impl System for Fitted<'_> {
     fn max_step(&self, q: &[f64], d: &[f64]) -> f64 {
         self.system.max_step(q, d)
     }
-    fn outer_gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
-        self.system.outer_gradient(t, q, g);
+    fn inner_gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
+        self.system.inner_gradient(t, q, g);
     }
-    fn outer_hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
-        self.system.outer_hessian(t, q, curvature, h);
+    fn inner_hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        self.system.inner_hessian(t, q, curvature, h);
+    }
+    fn has_constant_stiffness(&self, dofs: &Range<usize>) -> bool {
+        self.system.has_constant_stiffness(dofs)
     }
     fn outer_forces(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
         self.system.outer_forces(t, q, v, f);
@@ -306,9 +324,7 @@ impl System for Fitted<'_> {
     }
     fn energy_parts(&self, t: f64, q: &[f64]) -> EnergyParts {
         let mut parts = self.system.energy_parts(t, q);
-        if parts.elastic.is_finite() {
-            parts.elastic += self.excess(t, q);
-        }
+        parts.elastic += self.excess(q);
         parts
     }
 }

@@ -1,6 +1,6 @@
 //! The modes of a body at rest, and what a fit makes of them.
 
-use super::follow::{Pencil, Rigid, SAME, mass_matrix};
+use super::follow::{Rigid, SAME, mass_matrix};
 use super::{Fit, Target};
 use crate::{System, modes};
 use lilyan_solve::newton::{Curvature, dot};
@@ -21,8 +21,6 @@ pub(super) struct Rest {
     pub modes: Subspace,
     /// S − 1.
     pub change: Small,
-    /// K.
-    stiffness: BlockMatrix,
 }
 
 impl Rest {
@@ -35,7 +33,7 @@ impl Rest {
         guards: usize,
     ) -> Result<Self, EigenError> {
         let target = &fit.phases[phase].target;
-        let (modes, stiffness) = at_rest(system, &fit.dofs, &fit.rest, mask, target.count() + guards)?;
+        let modes = at_rest(system, &fit.dofs, &fit.rest, mask, target.count() + guards)?;
         let used = target.count().min(modes.values.len());
         let change = match target {
             Target::Ratios(ratios) => {
@@ -44,14 +42,7 @@ impl Rest {
             }
             Target::Modes { values, shapes, .. } => towards(system, fit, &modes, used, values, shapes),
         };
-        Ok(Self { phase, modes, change, stiffness })
-    }
-
-    /// Whether a body has the stiffness that it had at rest, as one of a linear material has.
-    pub fn is_still(&self, k: &BlockMatrix, dofs: &Range<usize>) -> bool {
-        let columns = k.pattern().col_ptr();
-        let own = columns[dofs.start / 3]..columns[dofs.end / 3];
-        k.values()[own.clone()] == self.stiffness.values()[own]
+        Ok(Self { phase, modes, change })
     }
 }
 
@@ -101,14 +92,12 @@ fn at_rest(
     rest: &[f64],
     mask: &[bool],
     count: usize,
-) -> Result<(Subspace, BlockMatrix), EigenError> {
+) -> Result<Subspace, EigenError> {
     let mut k = BlockMatrix::zeros(system.pattern().clone());
     system.inner_hessian(0.0, rest, Curvature::Projected, &mut k);
     let m = mass_matrix(system);
-    let pencil = Pencil { k: &k, mass: system.mass(), held: mask };
-    let rigid = Rigid::new(&pencil, dofs, rest, mask);
-    let found = modes::lowest(&k, &m, mask, count, rigid.fields.len(), &|u| rigid.without(u), EXACT)?;
-    Ok((found, k))
+    let rigid = Rigid::new(system.mass(), dofs, rest, mask);
+    modes::lowest(&k, &m, mask, count, rigid.fields.len(), &|u| rigid.without(u), EXACT)
 }
 
 /// The lowest modes at rest of what has these unknowns, as held at time t, rigid motions not counted: as many as
@@ -123,5 +112,5 @@ pub fn modes_at_rest(
     let mut mask = vec![false; rest.len()];
     system.held(t, &mut mask);
     mask.iter_mut().enumerate().filter(|(i, _)| !dofs.contains(i)).for_each(|(_, m)| *m = true);
-    Ok(at_rest(system, dofs, rest, &mask, count)?.0)
+    at_rest(system, dofs, rest, &mask, count)
 }

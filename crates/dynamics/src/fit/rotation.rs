@@ -72,31 +72,29 @@ pub(super) fn strain(pattern: &BlockPattern, dofs: &Range<usize>, rest: &[f64], 
     if count > 0.0 { (square / count).sqrt() } else { 0.0 }
 }
 
-/// Displacements at rest, column by column, each turned as the body has turned there.
-pub(super) fn turned(
+/// Turns displacements of a body at `before`, column by column, as it has turned from there to q, node by node.
+pub(super) fn turn(
     pattern: &BlockPattern,
     dofs: &Range<usize>,
-    rest: &[f64],
+    before: &[f64],
     q: &[f64],
-    columns: &[f64],
-) -> Vec<f64> {
+    columns: &mut [f64],
+) {
     let mut stretches = vec![[[0.0; 3]; 3]; dofs.len() / 3];
     for (i, j) in edges(pattern, dofs) {
-        let (x, y) = (difference(rest, i, j), difference(q, i, j));
+        let (x, y) = (difference(before, i, j), difference(q, i, j));
         for node in [i, j] {
             let a = &mut stretches[node - dofs.start / 3];
             (0..9).for_each(|k| a[k / 3][k % 3] += y[k / 3] * x[k % 3]);
         }
     }
     let rotations: Vec<Matrix> = stretches.iter().map(polar).collect();
-    let mut out = columns.to_vec();
-    for column in out.chunks_exact_mut(rest.len()) {
+    for column in columns.chunks_exact_mut(before.len()) {
         for (u, r) in column[dofs.clone()].chunks_exact_mut(3).zip(&rotations) {
             let turned = [0, 1, 2].map(|i| (0..3).map(|j| r[i][j] * u[j]).sum::<f64>());
             u.copy_from_slice(&turned);
         }
     }
-    out
 }
 
 #[cfg(test)]
@@ -112,7 +110,8 @@ mod tests {
         let (rest, q) = (points.concat(), points.map(apply).concat());
         let pattern = BlockPattern::from_cliques(4, [[0u32, 1, 2, 3].as_slice()].into_iter());
         assert!(strain(&pattern, &(0..12), &rest, &q) < 1e-15);
-        let found = turned(&pattern, &(0..12), &rest, &q, &[1.0, 0.0, 5.0].repeat(4));
+        let mut found = [1.0, 0.0, 5.0].repeat(4);
+        turn(&pattern, &(0..12), &rest, &q, &mut found);
         for u in found.chunks_exact(3) {
             assert!((u[0] - cos).abs() < 1e-10 && (u[1] - sin).abs() < 1e-10 && (u[2] - 5.0).abs() < 1e-10);
         }

@@ -125,7 +125,7 @@ impl Integrator for SemiImplicit {
                 Err(_) => {}
             }
         }
-        work.correct(|a| system.correction().map(|c| c.deflation(a, h * h, h)));
+        work.correct(system.correction().map(|c| c.deflation(h * h, h)));
         work.solve(&mut dv);
         let mut v: Vec<f64> = (0..n).map(|i| state.v[i] + dv[i]).collect();
         let mut q1: Vec<f64> = (0..n).map(|i| state.q[i] + h * v[i]).collect();

@@ -131,7 +131,7 @@ impl Integrator for Siere {
             linear.shifted(h, Curvature::Projected, work.matrix_mut());
             work.factor_matrix().map_err(|e| failed(SolveError::Singular { dof: e.dof }))?;
         }
-        work.correct(|a| system.correction().map(|c| c.deflation(a, h * h, h)));
+        work.correct(system.correction().map(|c| c.deflation(h * h, h)));
         let held = mask.iter().filter(|h| **h).count();
         if self.modes.as_ref().is_none_or(|m| m.held != held || m.subspace.vectors.len() % n != 0) {
             let modes = Modes::new(&linear, system, mask, &translations, self.wanted, h);

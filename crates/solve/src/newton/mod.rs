@@ -36,6 +36,10 @@ pub trait Objective {
     fn gradient(&mut self, x: &[f64], g: &mut [f64]);
     /// Second derivative, overwriting `h`; identity for held unknowns.
     fn hessian(&mut self, x: &[f64], curvature: Curvature, h: &mut BlockMatrix);
+    /// What the second derivative has beyond that matrix, along a few vectors; the same at every point.
+    fn low_rank(&self) -> Option<Deflation> {
+        None
+    }
     /// Largest multiple of `d` that is known to be feasible from `x`.
     fn max_step(&mut self, _x: &[f64], _d: &[f64]) -> f64 {
         f64::INFINITY
@@ -67,7 +71,7 @@ pub trait Equations {
     /// A symmetric approximation of ∂r/∂x, overwriting `a`; identity for held unknowns.
     fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix);
     /// What is to be added to that matrix along a few vectors.
-    fn correction(&self, _a: &BlockMatrix) -> Option<Deflation> {
+    fn low_rank(&self) -> Option<Deflation> {
         None
     }
     /// Weights of the merit function Σ wᵢ rᵢ².
@@ -386,7 +390,7 @@ fn precondition(
             break;
         }
     }
-    work.deflation = equations.correction(&work.matrix);
+    work.deflation = equations.low_rank();
     last
 }
 
@@ -434,7 +438,7 @@ fn newton_direction(equations: &mut dyn Equations, x: &[f64], length: f64, work:
     // 1e-3: each Newton iteration then gains three digits, at one or two linear iterations each.
     let mut precondition = |z: &mut [f64]| match (rows.is_empty(), deflation) {
         (true, None) => factor.solve(z),
-        (true, Some(deflation)) => deflation.precondition(factor, z),
+        (true, Some(deflation)) => deflation.precondition(&mut |z| factor.solve(z), z),
         (false, _) => saddle.solve(matrix, factor, z, 1),
     };
     gmres(&mut apply, &mut precondition, &minus, &mut work.direction, 1e-3, 60).iterations

@@ -93,7 +93,7 @@ impl Workspace {
             let factored = self.factor.factor(&self.matrix).is_ok();
             self.made = factored.then_some(Made { x, curvature, circumstances });
         }
-        self.inner.begin(fresh, self.made.is_some());
+        self.inner.begin(fresh, self.made.is_some(), objective.low_rank());
     }
 
     /// The factor no longer is what [`super::minimize`] made it.
@@ -132,8 +132,8 @@ impl Workspace {
     }
 
     /// Adds to the factorised matrix, for [`Workspace::solve`] and [`Workspace::mul`].
-    pub fn correct(&mut self, correction: impl FnOnce(&BlockMatrix) -> Option<Deflation>) {
-        self.deflation = correction(&self.matrix);
+    pub fn correct(&mut self, low_rank: Option<Deflation>) {
+        self.deflation = low_rank;
     }
 
     /// y ← the matrix, with its correction, times x.
