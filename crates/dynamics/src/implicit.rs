@@ -84,6 +84,8 @@ pub struct ImplicitStep<'a> {
     /// Constraints, if there are any.
     holding: Option<&'a mut Holding>,
     rows: SparseRows,
+    /// Where the Lilyan was asked for last, and what it is there.
+    known: (Vec<f64>, (f64, f64)),
 }
 
 impl<'a> ImplicitStep<'a> {
@@ -110,6 +112,7 @@ impl<'a> ImplicitStep<'a> {
             end: vec![0.0; forced],
             holding: None,
             rows: SparseRows::new(),
+            known: (Vec::new(), (0.0, 0.0)),
         }
     }
 
@@ -162,8 +165,10 @@ impl<'a> ImplicitStep<'a> {
         let origin = self.q0;
         // A ballistic guess is excellent at small steps and hopeless at large ones.
         let solved = if minimizes {
-            let mut least = self.value(x).0;
-            for guess in [other, &still[..]].into_iter().filter(|guess| !guess.is_empty()) {
+            // The last one is the best most of the time, and is then known where the solve begins.
+            let guesses = [&still[..], &x.to_vec(), other];
+            let mut least = f64::INFINITY;
+            for guess in guesses.into_iter().filter(|guess| !guess.is_empty()) {
                 let value = self.value(guess).0;
                 if !least.is_finite() || value < least {
                     x.copy_from_slice(guess);
@@ -298,12 +303,19 @@ impl<'a> ImplicitStep<'a> {
 
 impl Objective for ImplicitStep<'_> {
     fn value(&mut self, x: &[f64]) -> (f64, f64) {
+        if self.known.0 == x {
+            return self.known.1;
+        }
         let d: Vec<f64> = x.iter().zip(self.q0).map(|(x, q)| x - q).collect();
         self.system.mass().mul(&d, &mut self.scratch);
         let kinetic = 0.5 * dot(&d, &self.scratch);
         let push = dot(self.parts.impulse, &d);
         let potential = self.parts.weight * self.system.energy(self.parts.time, x);
-        (kinetic - push + potential, kinetic + push.abs() + potential.abs())
+        let value = (kinetic - push + potential, kinetic + push.abs() + potential.abs());
+        self.known.0.clear();
+        self.known.0.extend_from_slice(x);
+        self.known.1 = value;
+        value
     }
 
     fn gradient(&mut self, x: &[f64], g: &mut [f64]) {

@@ -87,6 +87,16 @@ impl Inner {
         self.low_rank = low_rank;
     }
 
+    /// Whether systems of so many unknowns are always solved with a factor.
+    pub fn is_small(n: usize) -> bool {
+        n / WORTH < LEAST
+    }
+
+    /// x ← about A⁻¹ x by the factor, which is that of a matrix of before.
+    pub fn precondition(&self, factor: &mut Cholesky, x: &mut [f64]) {
+        preconditioned(self.low_rank.as_ref(), &mut |x| factor.solve(x), x);
+    }
+
     /// What a restart has to be told.
     pub fn memory(&self) -> [f64; 2] {
         [self.direct as f64, self.penalty as f64]
@@ -112,7 +122,7 @@ impl Inner {
         accuracy: f64,
     ) -> Result<Solved, NotPositiveDefinite> {
         let most = a.dofs() / WORTH;
-        if most >= LEAST && self.direct == 0 && !self.fresh {
+        if !Self::is_small(a.dofs()) && self.direct == 0 && !self.fresh {
             if !self.prepared {
                 self.incomplete.factor(a);
                 self.prepared = true;

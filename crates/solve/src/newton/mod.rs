@@ -9,13 +9,16 @@
 //! correction below tolerance is still applied: what is left is its square, and what the linear solve left of it.
 
 mod failure;
+mod quasi;
 mod workspace;
 
 pub use failure::SolveError;
 pub use workspace::Workspace;
 
+use crate::inner::Inner;
 use crate::krylov::gmres;
 use crate::{BlockMatrix, Deflation, NotPositiveDefinite, SparseRows};
+use quasi::Pairs;
 use workspace::Made;
 
 /// Which second derivative is asked for.
@@ -180,13 +183,23 @@ fn descend(
     let mut curvature = Curvature::Exact;
     let mut progress = Progress::default();
     work.begin(objective, stopping.direct);
+    let small = Inner::is_small(x.len()) && !stopping.direct;
+    let (mut pairs, mut quasi, mut fast) = (Pairs::default(), 0, true);
     while report.iterations < stopping.max_iterations {
         report.iterations += 1;
         objective.gradient(x, &mut work.gradient);
         check_finite(&work.gradient)?;
         let [threshold, left] = stopping.thresholds(x, origin);
         let accuracy = progress.accuracy(&work.gradient, left);
+        pairs.arrive(&work.gradient);
+        let without = small && fast && work.made.is_some();
         let error = loop {
+            if without {
+                let Workspace { factor, inner, gradient, direction, .. } = work;
+                pairs.direction(gradient, direction, &mut |x| inner.precondition(factor, x));
+                quasi += 1;
+                break progress.fall(max_norm(direction));
+            }
             objective.hessian(x, curvature, &mut work.matrix);
             let Workspace { matrix, factor, inner, gradient, direction, .. } = work;
             match inner.solve(matrix, factor, gradient, direction, accuracy) {
@@ -209,13 +222,17 @@ fn descend(
                 Err(e) => return Err(SolveError::Singular { dof: e.dof }),
             }
         };
-        for d in &mut work.direction {
-            *d = -*d;
+        if !without {
+            work.direction.iter_mut().for_each(|d| *d = -*d);
         }
         check_finite(&work.direction)?;
         let correction = max_norm(&work.direction);
         report.corrections.push(correction);
         let slope: f64 = dot(&work.gradient, &work.direction);
+        if without && (slope > 0.0 || error > quasi::FALL && report.iterations > 1) {
+            fast = false;
+            continue;
+        }
 
         let mut step = objective.max_step(x, &work.direction).min(1.0);
         // Below this the decrease drowns in the round-off of the value; Newton's step is then as
@@ -240,6 +257,10 @@ fn descend(
             step *= 0.5;
         }
         if !accepted {
+            if without {
+                fast = false;
+                continue;
+            }
             if curvature == Curvature::Exact {
                 curvature = Curvature::Projected;
                 continue;
@@ -252,7 +273,13 @@ fn descend(
         let ahead = progress.ahead(correction, error, step);
         let converged = correction <= threshold && error * correction <= left;
         if step == 1.0 && (converged || ahead <= left) {
+            if quasi > quasi::WORN {
+                work.forget();
+            }
             return Ok(report);
+        }
+        if small {
+            pairs.leave(&work.gradient, step, &work.direction);
         }
         // A full step says that the model is good here: try the exact curvature (again).
         curvature = if step == 1.0 { Curvature::Exact } else { Curvature::Projected };
@@ -286,10 +313,15 @@ impl Progress {
         accuracy.clamp(1e-12, 1e-2)
     }
 
+    /// The share of the last correction that this one has; 1 if there was none.
+    fn fall(&self, correction: f64) -> f64 {
+        self.correction.map_or(1.0, |before| correction / before)
+    }
+
     /// The correction to be expected after this one, of which the linear solve missed the share `error`: corrections
     /// fall off quadratically, if they fell fast enough already \[deuflhard2011\]; with a margin of three.
     fn ahead(&mut self, correction: f64, error: f64, step: f64) -> f64 {
-        let ratio = self.correction.map_or(1.0, |before| correction / before);
+        let ratio = self.fall(correction);
         self.correction = (step == 1.0).then_some(correction);
         if ratio < 0.1 { 3.0 * (ratio * ratio + error) * correction } else { f64::INFINITY }
     }
