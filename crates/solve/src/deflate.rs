@@ -18,10 +18,28 @@ pub struct Deflation {
     /// U and S.
     vectors: Arc<Columns>,
     weighed: Arc<Columns>,
+    steps: Arc<Steps>,
+}
+
+/// What does not change as the vectors turn.
+#[derive(Clone, Debug)]
+pub struct Steps {
     /// W.
     weights: Small,
     /// (Â + W)⁻¹ − Â⁻¹.
     steps: Small,
+}
+
+impl Steps {
+    /// With about Â, and W.
+    pub fn new(along: &Small, weights: Small) -> Self {
+        // A change that is not positive definite by itself is left to the iteration.
+        let steps = match (along.combined(1.0, &weights, 1.0).inverse(), along.inverse()) {
+            (Some(changed), Some(before)) => changed.combined(1.0, &before, -1.0),
+            _ => Small::diagonal(&vec![0.0; weights.rows()]),
+        };
+        Self { weights, steps }
+    }
 }
 
 /// Vectors of a length, one after the other.
@@ -51,24 +69,19 @@ impl Columns {
 const TOLERANCE: f64 = 1e-13;
 
 impl Deflation {
-    /// With U, S, about Â, and W. U and S are 0 where A is held.
-    pub fn new(vectors: Arc<Columns>, weighed: Arc<Columns>, along: &Small, weights: Small) -> Self {
-        // A change that is not positive definite by itself is left to the iteration.
-        let steps = match (along.combined(1.0, &weights, 1.0).inverse(), along.inverse()) {
-            (Some(changed), Some(before)) => changed.combined(1.0, &before, -1.0),
-            _ => Small::diagonal(&vec![0.0; weights.rows()]),
-        };
-        Self { vectors, weighed, weights, steps }
+    /// With U and S, which are 0 where A is held.
+    pub fn new(vectors: Arc<Columns>, weighed: Arc<Columns>, steps: Arc<Steps>) -> Self {
+        Self { vectors, weighed, steps }
     }
 
     /// y ← y + S W Sᵀ x.
     pub fn add_product(&self, x: &[f64], y: &mut [f64]) {
-        self.weighed.add(&self.weights.apply(&self.weighed.along(x)), y);
+        self.weighed.add(&self.steps.weights.apply(&self.weighed.along(x)), y);
     }
 
     /// x ← about B⁻¹ x, where `solve` is about x ← A⁻¹ x.
     pub fn precondition(&self, solve: &mut dyn FnMut(&mut [f64]), x: &mut [f64]) {
-        let steps = self.steps.apply(&self.vectors.along(&x[..self.vectors.n]));
+        let steps = self.steps.steps.apply(&self.vectors.along(&x[..self.vectors.n]));
         solve(x);
         self.vectors.add(&steps, &mut x[..self.vectors.n]);
     }

@@ -5,11 +5,13 @@ use super::rotation;
 use super::{Correction, Fit, Fitted};
 use crate::modes;
 use crate::{Mass, State, System};
+use lilyan_solve::deflate::Columns;
 use lilyan_solve::flow::Linear;
 use lilyan_solve::newton::{Curvature, dot};
 use lilyan_solve::refine::Subspace;
-use lilyan_solve::{BlockMatrix, Cholesky, Columns, Modes, Small};
+use lilyan_solve::{BlockMatrix, Cholesky, Modes, Small};
 use std::ops::Range;
+use std::sync::Mutex;
 
 /// Vectors beside those wanted, which hasten the convergence of the last of these.
 const GUARDS: usize = 3;
@@ -18,7 +20,7 @@ pub(super) const SAME: f64 = 0.6;
 /// Root mean square of the relative changes of length in a body up to which its modes at rest say something about it.
 const STRAINED: f64 = 0.25;
 /// The same, since modes were found, up to which they only turn.
-const NEAR: f64 = 0.01;
+const NEAR: f64 = 0.02;
 /// Components of other modes in a mode that one refinement makes good enough. Its frequency is off by their square;
 /// a mixture of modes that are all fitted does no harm at all.
 const CLOSE: f64 = 0.1;
@@ -202,22 +204,21 @@ impl Fitting {
         let mut held = vec![false; q.len()];
         system.held(t, &mut held);
         let place = Place { system, t, q, held: &held };
-        let mut changed = false;
+        let mut changed = Moved::No;
         for (body, fit) in self.bodies.iter_mut().zip(system.fits()) {
             body.steps += 1;
             match body.follow(fit, &place) {
-                Ok(moved) => changed |= moved,
+                Ok(moved) => changed = changed.max(moved),
                 Err(why) => {
-                    changed |= body.part.take().is_some();
+                    changed = changed.max(Moved::of(body.part.take().is_some()));
                     body.without += 1;
                     body.first.get_or_insert(t);
                     body.why = Some(why);
                 }
             }
         }
-        if changed {
-            let parts = self.bodies.iter().filter_map(|body| body.part.as_ref());
-            self.correction = correction(&place, parts);
+        if changed > Moved::No {
+            self.take_part(&place, changed);
         }
         if let Some(correction) = &mut self.correction {
             correction.begin(system, t, q);
@@ -276,37 +277,71 @@ impl Fitting {
     }
 }
 
-/// The correction of all bodies together.
-fn correction<'a>(place: &Place<'_>, parts: impl Iterator<Item = &'a Part>) -> Option<Correction> {
-    let n = place.q.len();
-    let (mut vectors, mut weighed, mut roots) = (Vec::new(), Vec::new(), Vec::new());
-    let mut change = Small::default();
-    for part in parts {
-        vectors.extend_from_slice(&part.vectors);
-        weighed.extend_from_slice(&part.weighed);
-        roots.extend_from_slice(&part.roots);
-        change = change.beside(&part.change);
+impl Fitting {
+    /// Makes the correction that of all bodies together.
+    fn take_part(&mut self, place: &Place<'_>, changed: Moved) {
+        let n = place.q.len();
+        let (mut vectors, mut weighed, mut roots) = (Vec::new(), Vec::new(), Vec::new());
+        let mut change = Small::default();
+        for part in self.bodies.iter().filter_map(|body| body.part.as_ref()) {
+            vectors.extend_from_slice(&part.vectors);
+            weighed.extend_from_slice(&part.weighed);
+            roots.extend_from_slice(&part.roots);
+            change = change.beside(&part.change);
+        }
+        if roots.is_empty() {
+            self.correction = None;
+            return;
+        }
+        let columns = |values| Columns { values, n };
+        let (vectors, weighed) = (columns(vectors), columns(weighed));
+        let reaching = place.system.held_moves().then(|| place.reaching(&vectors, &weighed, &roots));
+        match &mut self.correction {
+            Some(correction) if changed == Moved::Turned => correction.turn(vectors, weighed, reaching),
+            correction => {
+                let mut new = Correction::new(&change, &roots);
+                new.turn(vectors, weighed, reaching);
+                *correction = Some(new);
+            }
+        }
     }
-    if roots.is_empty() {
-        return None;
-    }
-    let mut reaching = None;
-    if place.system.held_moves() {
-        let mut k = BlockMatrix::zeros(place.system.pattern().clone());
-        place.system.inner_hessian(place.t, place.q, Curvature::Projected, &mut k);
+}
+
+impl Place<'_> {
+    /// MU, and where held KUΛ⁻¹: what is held, and moves, pulls at the modes.
+    fn reaching(&self, vectors: &Columns, weighed: &Columns, roots: &[f64]) -> Columns {
+        let mut k = BlockMatrix::zeros(self.system.pattern().clone());
+        self.system.inner_hessian(self.t, self.q, Curvature::Projected, &mut k);
+        let n = self.q.len();
         let mut product = vec![0.0; n];
         let mut columns = weighed.clone();
-        for ((column, u), root) in columns.chunks_exact_mut(n).zip(vectors.chunks_exact(n)).zip(&roots) {
+        let pairs = columns.values.chunks_exact_mut(n).zip(vectors.values.chunks_exact(n));
+        for ((column, u), root) in pairs.zip(roots) {
             k.mul_vec(u, &mut product);
-            for i in (0..n).filter(|&i| place.held[i] && *root > 0.0) {
+            for i in (0..n).filter(|&i| self.held[i] && *root > 0.0) {
                 column[i] = product[i] / (root * root);
             }
         }
-        reaching = Some(Columns { values: columns, n });
+        columns
     }
-    let columns = |values| Columns { values, n };
-    let correction = Correction::new(columns(vectors), columns(weighed), &change, &roots);
-    Some(Correction { reaching, ..correction })
+}
+
+/// What a body takes part in the correction with, since the step before.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Moved {
+    No,
+    Turned,
+    Anew,
+}
+
+impl Moved {
+    fn of(changed: bool) -> Self {
+        if changed { Self::Anew } else { Self::No }
+    }
+
+    fn max(self, other: Self) -> Self {
+        if other > self { other } else { self }
+    }
 }
 
 impl Followed {
@@ -316,12 +351,12 @@ impl Followed {
         change.map_or(Vec::new(), |s| (0..s.rows()).map(|i| 1.0 + s[(i, i)]).collect())
     }
 
-    /// Follows the modes to a place; whether what the body takes part in the correction with has changed.
-    fn follow(&mut self, fit: &Fit, place: &Place<'_>) -> Result<bool, Unfit> {
+    /// Follows the modes to a place.
+    fn follow(&mut self, fit: &Fit, place: &Place<'_>) -> Result<Moved, Unfit> {
         let Place { system, t, q, held } = *place;
         let n = q.len();
         let phase = fit.phase(t).filter(|&p| fit.phases[p].target.count() > 0);
-        let Some(phase) = phase else { return Ok(self.part.take().is_some()) };
+        let Some(phase) = phase else { return Ok(Moved::of(self.part.take().is_some())) };
         let held = |i: usize| held[i] || !fit.dofs.contains(&i);
         if self.mask.len() != n || (0..n).any(|i| held(i) != self.mask[i]) {
             let mask = (0..n).map(held).collect();
@@ -339,14 +374,16 @@ impl Followed {
                 let vectors = rest.modes.vectors.clone();
                 self.part = Some(Part::new(system, &self.mask, vectors, &rest.modes.values, &rest.change));
             }
-            return Ok(changed);
+            return Ok(Moved::of(changed));
         }
         let pattern = system.pattern();
         if rotation::strain(pattern, &fit.dofs, &fit.rest, q) > STRAINED {
             return Err(TOO_FAR);
         }
+        let mut moved = if self.part.is_some() { Moved::Turned } else { Moved::Anew };
         if self.found_at.is_empty() || rotation::strain(pattern, &fit.dofs, &self.found_at, q) > NEAR {
             self.find(fit, place)?;
+            moved = Moved::Anew;
         }
         if self.change.rows() == 0 {
             return Err(CROSSED);
@@ -356,7 +393,7 @@ impl Followed {
         let rigid = Rigid::new(system.mass(), &fit.dofs, q, &self.mask);
         vectors.chunks_exact_mut(n).for_each(|u| rigid.without(u));
         self.part = Some(Part::new(system, &self.mask, vectors, &self.found.values, &self.change));
-        Ok(true)
+        Ok(moved)
     }
 
     /// Finds the modes of the body at a place, beginning with those found last.
@@ -591,5 +628,6 @@ impl Correction {
         let [all, inner] = columns.map(|columns| Small::from_fn(m, m, |i, j| columns[j][i]).symmetric());
         self.damping = self.force.times(&inner).symmetric();
         self.damped = all;
+        self.deflated = Mutex::default();
     }
 }

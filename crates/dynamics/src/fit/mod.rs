@@ -15,7 +15,7 @@
 //!
 //! * A system says which bodies are fitted, and how ([`Fit`]); the simulation follows their modes ([`Fitting`]) and shows
 //!   integrators the system with its correction ([`Fitted`]). Of linear materials the modes never change. Of others they
-//!   turn with the body, node by node, and are improved by block Davidson where lengths have changed by a hundredth.
+//!   turn with the body, node by node, and are improved by block Davidson where lengths have changed by a fiftieth.
 //! * During a step U, Λ and S are those of its beginning q₀, and so is what they see of the force: in the correction Uᵀ∇W(q) is
 //!   Uᵀ∇W(q₀) + ΛUᵀM(q − q₀). So it costs next to nothing and has a potential: a fitted step is a minimum as any other.
 //! * S goes with the modes: Q S Qᵀ, where Q are the modes at rest in terms of those of the deformed body, UᵀMU(rest), made
@@ -40,10 +40,11 @@ pub use rest::modes_at_rest;
 
 use crate::constraints::Constraint;
 use crate::{EnergyParts, Mass, System};
+use lilyan_solve::deflate::{Columns, Deflation, Steps};
 use lilyan_solve::newton::{Curvature, dot};
-use lilyan_solve::{BlockMatrix, BlockPattern, Columns, Deflation, Small};
+use lilyan_solve::{BlockMatrix, BlockPattern, Small};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Most modes that a fit takes: more are not seen, and cost.
 pub const MOST_MODES: usize = 20;
@@ -105,7 +106,7 @@ impl Fit {
 }
 
 /// What a fit adds to forces and matrices during a step; see the module.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Correction {
     /// U and MU, column by column; 0 where held.
     vectors: Arc<Columns>,
@@ -129,16 +130,16 @@ pub struct Correction {
     pull: Vec<f64>,
     /// Energy there, J.
     energy: f64,
+    /// For which K and D the last deflation was, and it, as far as it does not depend on U.
+    deflated: Mutex<Option<([f64; 2], Arc<Steps>)>>,
 }
 
 impl Correction {
     /// For modes, of which S − 1 is the change and λ^½ the roots; 0 for modes without stiffness, which have none to change.
-    fn new(vectors: Columns, weighed: Columns, change: &Small, roots: &[f64]) -> Self {
+    fn new(change: &Small, roots: &[f64]) -> Self {
         let inverse: Vec<f64> = roots.iter().map(|r| if *r > 0.0 { 1.0 / r } else { 0.0 }).collect();
         let nothing = Small::diagonal(&vec![0.0; roots.len()]);
         Self {
-            vectors: Arc::new(vectors),
-            weighed: Arc::new(weighed),
             stiffness: change.scaled(roots, roots),
             force: change.scaled(roots, &inverse),
             compliance: change.scaled(&inverse, &inverse),
@@ -191,10 +192,24 @@ impl Correction {
 
     /// For a matrix M + `stiffness`·K + `damping`·D.
     pub fn deflation(&self, stiffness: f64, damping: f64) -> Deflation {
-        let along: Vec<f64> = self.values.iter().map(|v| 1.0 + stiffness * v).collect();
-        let along = Small::diagonal(&along).combined(1.0, &self.damped, damping);
-        let weights = self.stiffness.combined(stiffness, &self.damping, damping);
-        Deflation::new(self.vectors.clone(), self.weighed.clone(), &along, weights)
+        let mut known = self.deflated.lock().unwrap_or_else(|e| e.into_inner());
+        let steps = match &*known {
+            Some((of, steps)) if *of == [stiffness, damping] => steps.clone(),
+            _ => {
+                let along: Vec<f64> = self.values.iter().map(|v| 1.0 + stiffness * v).collect();
+                let along = Small::diagonal(&along).combined(1.0, &self.damped, damping);
+                let weights = self.stiffness.combined(stiffness, &self.damping, damping);
+                let steps = Arc::new(Steps::new(&along, weights));
+                *known = Some(([stiffness, damping], steps.clone()));
+                steps
+            }
+        };
+        Deflation::new(self.vectors.clone(), self.weighed.clone(), steps)
+    }
+
+    /// Turns the modes: they have other vectors and nothing else.
+    fn turn(&mut self, vectors: Columns, weighed: Columns, reaching: Option<Columns>) {
+        (self.vectors, self.weighed, self.reaching) = (Arc::new(vectors), Arc::new(weighed), reaching);
     }
 
     /// g ← g + MU Λ^½(S − 1)Λ^−½ Uᵀ`force`.
