@@ -1,7 +1,7 @@
 //! Following the modes of fitted bodies from step to step.
 
 use super::rest::{EXACT, Rest, STIFF};
-use super::rotation;
+use super::rotation::{self, Turn};
 use super::{Correction, Fit, Fitted};
 use crate::modes;
 use crate::{Mass, State, System};
@@ -45,6 +45,8 @@ pub struct Followed {
     found_at: Vec<f64>,
     /// The modes there.
     found: Subspace,
+    /// MU of those that are used; empty if not known yet.
+    weighed: Vec<f64>,
     /// S − 1 there; empty if the body is not to be fitted there.
     change: Small,
     improver: Improver,
@@ -95,6 +97,14 @@ pub(super) struct Pencil<'a> {
     pub k: &'a BlockMatrix,
     pub mass: &'a Mass,
     pub held: &'a [bool],
+}
+
+/// M times columns, 0 where held.
+fn weigh_all(mass: &Mass, held: &[bool], columns: &[f64]) -> Vec<f64> {
+    let n = held.len();
+    let mut out = vec![0.0; columns.len()];
+    columns.chunks_exact(n).zip(out.chunks_exact_mut(n)).for_each(|(x, y)| weigh(mass, held, x, y));
+    out
 }
 
 /// y ← M x, 0 where held.
@@ -156,6 +166,14 @@ impl Rigid {
             }
         }
         rigid
+    }
+
+    /// Takes resultant and torque out of forces.
+    fn balance(&self, f: &mut [f64]) {
+        for (field, weighed) in self.fields.iter().zip(&self.weighed) {
+            let s = dot(field, f);
+            f.iter_mut().zip(weighed).for_each(|(f, w)| *f -= s * w);
+        }
     }
 
     /// Takes them out of a vector.
@@ -266,6 +284,7 @@ impl Fitting {
                 improver,
                 found_at,
                 found,
+                weighed: Vec::new(),
                 change: Small::from_fn(rows, rows, |i, j| entries[i * rows + j]),
                 part: None,
                 steps: steps as u64,
@@ -371,8 +390,9 @@ impl Followed {
         if system.has_constant_stiffness(&fit.dofs) {
             let changed = self.part.is_none();
             if changed {
-                let vectors = rest.modes.vectors.clone();
-                self.part = Some(Part::new(system, &self.mask, vectors, &rest.modes.values, &rest.change));
+                let vectors = rest.modes.vectors[..rest.change.rows() * n].to_vec();
+                let weighed = weigh_all(system.mass(), &self.mask, &vectors);
+                self.part = Some(Part::new(vectors, weighed, &rest.modes.values, &rest.change));
             }
             return Ok(Moved::of(changed));
         }
@@ -389,10 +409,18 @@ impl Followed {
             return Err(CROSSED);
         }
         let mut vectors = self.found.vectors[..self.change.rows() * n].to_vec();
-        rotation::turn(pattern, &fit.dofs, &self.found_at, q, &mut vectors);
+        if self.weighed.is_empty() {
+            self.weighed = weigh_all(system.mass(), &self.mask, &vectors);
+        }
+        // MU turns as U does: so UᵀMU stays 1.
+        let mut weighed = self.weighed.clone();
+        let turn = Turn::new(pattern, &fit.dofs, &self.found_at, q);
+        turn.apply(&mut vectors, n);
+        turn.apply(&mut weighed, n);
         let rigid = Rigid::new(system.mass(), &fit.dofs, q, &self.mask);
         vectors.chunks_exact_mut(n).for_each(|u| rigid.without(u));
-        self.part = Some(Part::new(system, &self.mask, vectors, &self.found.values, &self.change));
+        weighed.chunks_exact_mut(n).for_each(|w| rigid.balance(w));
+        self.part = Some(Part::new(vectors, weighed, &self.found.values, &self.change));
         Ok(moved)
     }
 
@@ -405,7 +433,7 @@ impl Followed {
         let rest = self.rest.as_ref().expect("known when modes are looked for");
         let pattern = system.pattern();
         let mut shapes = rest.modes.vectors.clone();
-        rotation::turn(pattern, &fit.dofs, &fit.rest, q, &mut shapes);
+        Turn::new(pattern, &fit.dofs, &fit.rest, q).apply(&mut shapes, n);
         let pencil = Pencil { k: &k, mass: system.mass(), held: &self.mask };
         let rigid = &Rigid::new(system.mass(), &fit.dofs, q, &self.mask);
         let shift = 0.1 * rest.modes.values.last().copied().unwrap_or(1.0).abs();
@@ -415,10 +443,11 @@ impl Followed {
         let known = found.vectors.len() == rest.modes.vectors.len() && found_at.len() == n;
         let begun = known && improver.taken_at.len() == n;
         if known {
-            rotation::turn(pattern, &fit.dofs, found_at, q, &mut found.vectors);
+            Turn::new(pattern, &fit.dofs, found_at, q).apply(&mut found.vectors, n);
             found.vectors.chunks_exact_mut(n).for_each(|u| rigid.without(u));
         }
         found_at.clear();
+        self.weighed.clear();
         // With the factor that is there, else with a new one, else from nothing.
         let close = begun && improver.improve(found, &search, 2)
             || known && {
@@ -439,10 +468,7 @@ impl Followed {
         found_at.extend_from_slice(q);
         // S goes with the modes at rest, turned as the body has turned.
         let used = used.min(found.values.len());
-        let mut weighed = Columns { values: vec![0.0; used * n], n };
-        for (u, w) in found.vectors.chunks_exact(n).zip(weighed.values.chunks_exact_mut(n)) {
-            pencil.mass(u, w);
-        }
+        let weighed = Columns { values: weigh_all(system.mass(), &self.mask, &found.vectors[..used * n]), n };
         let columns: Vec<Vec<f64>> =
             shapes.chunks_exact(n).take(rest.change.rows()).map(|shape| weighed.along(shape)).collect();
         let overlap = Small::from_fn(used, columns.len(), |i, j| columns[j][i]);
@@ -458,20 +484,8 @@ impl Followed {
 }
 
 impl Part {
-    /// The first modes, as many as change.
-    fn new(
-        system: &dyn System,
-        mask: &[bool],
-        mut vectors: Vec<f64>,
-        values: &[f64],
-        change: &Small,
-    ) -> Self {
-        let (n, used) = (mask.len(), change.rows());
-        vectors.truncate(used * n);
-        let mut weighed = vec![0.0; used * n];
-        for (u, w) in vectors.chunks_exact(n).zip(weighed.chunks_exact_mut(n)) {
-            weigh(system.mass(), mask, u, w);
-        }
+    fn new(vectors: Vec<f64>, weighed: Vec<f64>, values: &[f64], change: &Small) -> Self {
+        let used = change.rows();
         let own = &values[..used];
         let least = STIFF * own.iter().fold(0.0f64, |m, v| m.max(*v));
         let roots = own.iter().map(|v| if *v > least { v.sqrt() } else { 0.0 }).collect();

@@ -72,27 +72,31 @@ pub(super) fn strain(pattern: &BlockPattern, dofs: &Range<usize>, rest: &[f64], 
     if count > 0.0 { (square / count).sqrt() } else { 0.0 }
 }
 
-/// Turns displacements of a body at `before`, column by column, as it has turned from there to q, node by node.
-pub(super) fn turn(
-    pattern: &BlockPattern,
-    dofs: &Range<usize>,
-    before: &[f64],
-    q: &[f64],
-    columns: &mut [f64],
-) {
-    let mut stretches = vec![[[0.0; 3]; 3]; dofs.len() / 3];
-    for (i, j) in edges(pattern, dofs) {
-        let (x, y) = (difference(before, i, j), difference(q, i, j));
-        for node in [i, j] {
-            let a = &mut stretches[node - dofs.start / 3];
-            (0..9).for_each(|k| a[k / 3][k % 3] += y[k / 3] * x[k % 3]);
+/// How a body has turned from `before` to q, node by node.
+pub(super) struct Turn {
+    dofs: Range<usize>,
+    rotations: Vec<Matrix>,
+}
+
+impl Turn {
+    pub fn new(pattern: &BlockPattern, dofs: &Range<usize>, before: &[f64], q: &[f64]) -> Self {
+        let mut stretches = vec![[[0.0; 3]; 3]; dofs.len() / 3];
+        for (i, j) in edges(pattern, dofs) {
+            let (x, y) = (difference(before, i, j), difference(q, i, j));
+            for node in [i, j] {
+                let a = &mut stretches[node - dofs.start / 3];
+                (0..9).for_each(|k| a[k / 3][k % 3] += y[k / 3] * x[k % 3]);
+            }
         }
+        Self { dofs: dofs.clone(), rotations: stretches.iter().map(polar).collect() }
     }
-    let rotations: Vec<Matrix> = stretches.iter().map(polar).collect();
-    for column in columns.chunks_exact_mut(before.len()) {
-        for (u, r) in column[dofs.clone()].chunks_exact_mut(3).zip(&rotations) {
-            let turned = [0, 1, 2].map(|i| (0..3).map(|j| r[i][j] * u[j]).sum::<f64>());
-            u.copy_from_slice(&turned);
+
+    /// Turns displacements or forces, columns of n numbers.
+    pub fn apply(&self, columns: &mut [f64], n: usize) {
+        for column in columns.chunks_exact_mut(n) {
+            for (u, r) in column[self.dofs.clone()].as_chunks_mut::<3>().0.iter_mut().zip(&self.rotations) {
+                *u = [0, 1, 2].map(|i| r[i][0] * u[0] + r[i][1] * u[1] + r[i][2] * u[2]);
+            }
         }
     }
 }
@@ -111,7 +115,7 @@ mod tests {
         let pattern = BlockPattern::from_cliques(4, [[0u32, 1, 2, 3].as_slice()].into_iter());
         assert!(strain(&pattern, &(0..12), &rest, &q) < 1e-15);
         let mut found = [1.0, 0.0, 5.0].repeat(4);
-        turn(&pattern, &(0..12), &rest, &q, &mut found);
+        Turn::new(&pattern, &(0..12), &rest, &q).apply(&mut found, 12);
         for u in found.chunks_exact(3) {
             assert!((u[0] - cos).abs() < 1e-8 && (u[1] - sin).abs() < 1e-8 && (u[2] - 5.0).abs() < 1e-8);
         }

@@ -5,6 +5,8 @@ use super::dot;
 
 /// Corrections must fall by this factor, or a new matrix is worth its price.
 pub(super) const FALL: f64 = 0.3;
+/// Where they fall by this one, the value need not be asked for.
+pub(super) const SURE: f64 = 0.1;
 /// Directions in a solve up to which the factor stays.
 pub(super) const WORN: usize = 7;
 /// Pairs that are kept.
