@@ -41,6 +41,8 @@ pub struct Followed {
     mask: Vec<bool>,
     /// Modes at rest with that mask.
     rest: Option<Rest>,
+    /// The phase of the fit that modes were found for.
+    phase: usize,
     /// Where modes were found last, m; empty if nowhere, or if they never change.
     found_at: Vec<f64>,
     /// The modes there.
@@ -225,10 +227,12 @@ impl Fitting {
         let mut changed = Moved::No;
         for (body, fit) in self.bodies.iter_mut().zip(system.fits()) {
             body.steps += 1;
+            let took_part = body.part.is_some();
             match body.follow(fit, &place) {
                 Ok(moved) => changed = changed.max(moved),
                 Err(why) => {
-                    changed = changed.max(Moved::of(body.part.take().is_some()));
+                    body.part = None;
+                    changed = changed.max(Moved::of(took_part));
                     body.without += 1;
                     body.first.get_or_insert(t);
                     body.why = Some(why);
@@ -250,7 +254,12 @@ impl Fitting {
         for body in &self.bodies {
             let Followed { found, found_at, mask, change, .. } = body;
             let taken_at = &body.improver.taken_at;
-            memory.extend([body.steps as f64, body.without as f64, body.first.unwrap_or(-1.0)]);
+            memory.extend([
+                body.steps as f64,
+                body.without as f64,
+                body.first.unwrap_or(-1.0),
+                body.phase as f64,
+            ]);
             let lists = [taken_at.len(), found_at.len(), found.vectors.len(), found.values.len()];
             memory.extend([mask.len()].iter().chain(&lists).chain(&[change.rows()]).map(|&n| n as f64));
             memory.extend(mask.iter().map(|&h| f64::from(u8::from(h))));
@@ -269,7 +278,7 @@ impl Fitting {
         };
         self.correction = None;
         for body in &mut self.bodies {
-            let &[steps, without, first, a, b, c, d, e, f] = take(9.0) else { return };
+            let &[steps, without, first, phase, a, b, c, d, e, f] = take(10.0) else { return };
             let mask = take(a).iter().map(|h| *h == 1.0).collect();
             if mask != body.mask {
                 body.rest = None;
@@ -281,6 +290,7 @@ impl Fitting {
             *body = Followed {
                 mask,
                 rest: body.rest.take(),
+                phase: phase as usize,
                 improver,
                 found_at,
                 found,
@@ -384,7 +394,10 @@ impl Followed {
         }
         if self.rest.as_ref().is_none_or(|rest| rest.phase != phase) {
             self.rest = Some(Rest::new(system, fit, phase, &self.mask, GUARDS).map_err(|_| LOST)?);
-            (self.part, self.found_at) = (None, Vec::new());
+            self.part = None;
+        }
+        if self.phase != phase {
+            (self.phase, self.found_at) = (phase, Vec::new());
         }
         let rest = self.rest.as_ref().expect("just made");
         if system.has_constant_stiffness(&fit.dofs) {
