@@ -111,7 +111,7 @@ def main():
         common.skip("twisted bar of [chen2019]", "the public meshes are not here")
     else:
         twisted("twisted bar of [chen2019]", *meshes, "x < 0.06", [0.97, 0.64, 0.31],
-                ["0", "-3*x*(z-0.1665)", "3*x*(y-0.333)"], 4.0, 0.01, 0.01, 0.03, 10)
+                ["0", "-3*x*(z-0.1665)", "3*x*(y-0.333)"], 4.0, 0.01, 0.01, 0.02, 10)
     pairs()
 
 

@@ -166,7 +166,8 @@ impl<'a> ImplicitStep<'a> {
         // A ballistic guess is excellent at small steps and hopeless at large ones.
         let solved = if minimizes {
             // The last one is the best most of the time, and is then known where the solve begins.
-            let guesses = [&still[..], &x.to_vec(), other];
+            let given = x.to_vec();
+            let guesses = [&still[..], &given, other];
             let mut least = f64::INFINITY;
             for guess in guesses.into_iter().filter(|guess| !guess.is_empty()) {
                 let value = self.value(guess).0;
