@@ -65,27 +65,8 @@ fn rotate<const N: usize>(m: &mut Square<N>, e: &mut Square<N>, p: usize, q: usi
     }
 }
 
-/// Whether elimination finds positive pivots alone: then a symmetric matrix has no negative eigenvalue, at a hundredth of
-/// the price of asking for them.
-fn has_positive_pivots<const N: usize>(a: &Square<N>) -> bool {
-    let mut a = *a;
-    for k in 0..N {
-        if a[k][k].is_nan() || a[k][k] <= 0.0 {
-            return false;
-        }
-        for i in k + 1..N {
-            let c = a[i][k] / a[k][k];
-            (k + 1..=i).for_each(|j| a[i][j] -= c * a[j][k]);
-        }
-    }
-    true
-}
-
 /// The matrix with its negative eigenvalues set to 0; itself, to the bit, if it has none.
 pub fn project_positive<const N: usize>(a: &Square<N>) -> Square<N> {
-    if has_positive_pivots(a) {
-        return *a;
-    }
     let (lambda, e) = eigen_symmetric(a);
     let mut out = *a;
     for k in (0..N).filter(|&k| lambda[k] < 0.0) {
