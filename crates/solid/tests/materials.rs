@@ -202,6 +202,18 @@ fn stiffness_between_corners_is_the_contracted_hessian() {
             let error = got.iter().flatten().zip(want.iter().flatten());
             let error = error.fold(0.0f64, |e, (a, b)| e.max((a - b).abs()));
             worst.see(&case.name, "stiffness between corners", 1e-13, error / size);
+            let lanes = |x: f64| Lanes([x; LANES]);
+            let spread = |m: &Mat3| Mat3(m.0.map(|row| row.map(lanes)));
+            let constants: Vec<Lanes> = c.iter().map(|&x| lanes(x)).collect();
+            for projected in [false, true] {
+                let mut got = [[lanes(0.0); 9]; 6];
+                m.stiffness_lanes(projected, &constants, &spread(&F), &spread(&gradients), &mut got);
+                let tangent = if projected { m.hessian_projected(c, &F) } else { m.hessian(c, &F) };
+                let want = contract(&tangent, &gradients);
+                let error = got.iter().flatten().zip(want.iter().flatten());
+                let error = error.fold(0.0f64, |e, (a, b)| e.max((a.0[1] - b).abs()));
+                worst.see(&case.name, "stiffness in lanes", 1e-12, error / size);
+            }
         }
     }
     worst.report();

@@ -207,8 +207,9 @@ pub(crate) fn add_forces<const N: usize>(
     level::run(Forces { blocks: Blocks { first, blocks, c, fields }, stress, out });
 }
 
-/// ∂²ψ between the corners of the tets of `blocks`.
+/// ∂²ψ between the corners of the tets of `blocks`, exact or projected.
 pub fn stiffnesses<D: Density>(
+    projected: bool,
     first: usize,
     blocks: &[Block],
     c: &Constants,
@@ -217,8 +218,8 @@ pub fn stiffnesses<D: Density>(
 ) {
     let blocks = Blocks { first, blocks, c, fields: [q] };
     match Level::of_this_machine() {
-        Some(level) => level.run(Stiffnesses { blocks, law: Inlined::<D>(PhantomData), out }),
-        None => Stiffnesses { blocks, law: last_resort::<D>(), out }.run(Plain),
+        Some(level) => level.run(Stiffnesses { projected, blocks, law: Inlined::<D>(PhantomData), out }),
+        None => Stiffnesses { projected, blocks, law: last_resort::<D>(), out }.run(Plain),
     }
 }
 
@@ -227,6 +228,7 @@ trait Law: Copy {
     fn energy(self, c: &[Lanes], F: &Mat3<Lanes>) -> Lanes;
     fn stress(self, c: &[Lanes], F: &Mat3<Lanes>) -> Mat3<Lanes>;
     fn stiffness(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>);
+    fn projected(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>);
     fn frame_indifferent(self) -> bool;
 }
 
@@ -255,6 +257,10 @@ impl<D: Density> Law for Inlined<D> {
         D::stiffness(c, F, gradients, out);
     }
     #[inline(always)]
+    fn projected(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
+        D::stiffness_projected(c, F, gradients, out);
+    }
+    #[inline(always)]
     fn frame_indifferent(self) -> bool {
         D::CARD.frame_indifferent
     }
@@ -274,7 +280,10 @@ impl Law for Called {
         self.0.stress_lanes(c, F)
     }
     fn stiffness(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
-        self.0.stiffness_lanes(c, F, gradients, out);
+        self.0.stiffness_lanes(false, c, F, gradients, out);
+    }
+    fn projected(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
+        self.0.stiffness_lanes(true, c, F, gradients, out);
     }
     fn frame_indifferent(self) -> bool {
         self.0.card().frame_indifferent
@@ -451,6 +460,7 @@ impl<const N: usize, F: Fn(&[Lanes], &[Mat3<Lanes>; N]) -> Mat3<Lanes>> Kernel f
 }
 
 struct Stiffnesses<'a, L> {
+    projected: bool,
     blocks: Blocks<'a, 1>,
     law: L,
     out: &'a mut [Corners<Lanes>],
@@ -470,7 +480,11 @@ impl<L: Law> Kernel for Stiffnesses<'_, L> {
                 c.lanes(first + k, &mut constants);
             }
             block.gradient_of(m, q, &mut F);
-            self.law.stiffness(&constants[..c.count], &F, &block.inverse, out);
+            let (constants, gradients) = (&constants[..c.count], &block.inverse);
+            match self.projected {
+                true => self.law.projected(constants, &F, gradients, out),
+                false => self.law.stiffness(constants, &F, gradients, out),
+            }
         }
     }
 }
@@ -512,12 +526,14 @@ mod tests {
             material.discrete_forces(0, &tets.blocks, &c, [&q0, &q1], &mut b);
             assert_eq!(a, b, "{}", material.card().name);
             assert!(a.iter().flatten().all(|x| x.is_finite()) && a.iter().flatten().any(|&x| x != 0.0));
-            let zero = vec![[[ZERO; 9]; 6]; tets.blocks.len()];
-            let (mut a, mut b) = (zero.clone(), zero);
-            let blocks = Blocks { first: 0, blocks: &tets.blocks, c: &c, fields: [&q0[..]] };
-            Stiffnesses { blocks, law, out: &mut a }.run(Plain);
-            material.stiffnesses(0, &tets.blocks, &c, &q0, &mut b);
-            assert_eq!(a, b, "{}", material.card().name);
+            for projected in [false, true] {
+                let zero = vec![[[ZERO; 9]; 6]; tets.blocks.len()];
+                let (mut a, mut b) = (zero.clone(), zero);
+                let blocks = Blocks { first: 0, blocks: &tets.blocks, c: &c, fields: [&q0[..]] };
+                Stiffnesses { projected, blocks, law, out: &mut a }.run(Plain);
+                material.stiffnesses(projected, 0, &tets.blocks, &c, &q0, &mut b);
+                assert_eq!(a, b, "{}, projected: {projected}", material.card().name);
+            }
         }
     }
 }

@@ -52,15 +52,9 @@ type Stiffnesses<'a> = &'a (dyn Fn(usize, &[Block], &[Padded], &mut [Corners<Lan
 impl Tets {
     /// Adds ∂²(Σ vol ψ)/∂q², N/m, exact or projected element by element.
     pub fn add_hessian(&self, q: &[f64], projected: bool, h: &mut BlockMatrix) {
-        if projected {
-            self.add_element_matrices(h, &|e| {
-                self.material.hessian_projected(self.constants(e), &self.gradient_of(e, q))
-            });
-        } else {
-            self.add_stiffnesses(q, h, &|first, blocks, q, out| {
-                self.material.stiffnesses(first, blocks, &self.constants, q, out);
-            });
-        }
+        self.add_stiffnesses(q, h, &|first, blocks, q, out| {
+            self.material.stiffnesses(projected, first, blocks, &self.constants, q, out);
+        });
     }
 
     /// Adds vol ∇Nᵀ H ∇N for the 9×9 matrix H that `tangent` gives of each tet.

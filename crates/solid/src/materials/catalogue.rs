@@ -50,9 +50,10 @@ pub trait Material: Send + Sync {
     fn energy_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Complex;
     /// P for a complex step.
     fn stress_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Mat3<Complex>;
-    /// ∂P/∂F between the corners of four tets.
+    /// ∂P/∂F between the corners of four tets, exact or projected.
     fn stiffness_lanes(
         &self,
+        projected: bool,
         c: &[Lanes],
         F: &Mat3<Lanes>,
         gradients: &Mat3<Lanes>,
@@ -76,9 +77,10 @@ pub trait Material: Send + Sync {
         ends: [&[Padded]; 2],
         out: &mut [Padded],
     );
-    /// ∂²ψ between the corners of the tets of `blocks`, block by block.
+    /// ∂²ψ between the corners of the tets of `blocks`, block by block, exact or projected.
     fn stiffnesses(
         &self,
+        projected: bool,
         first: usize,
         blocks: &[Block],
         c: &Constants,
@@ -142,12 +144,16 @@ impl<D: Density> Material for Entry<D> {
     }
     fn stiffness_lanes(
         &self,
+        projected: bool,
         c: &[Lanes],
         F: &Mat3<Lanes>,
         gradients: &Mat3<Lanes>,
         out: &mut Corners<Lanes>,
     ) {
-        D::stiffness(c, F, gradients, out);
+        match projected {
+            true => D::stiffness_projected(c, F, gradients, out),
+            false => D::stiffness(c, F, gradients, out),
+        }
     }
     fn energy_lanes(&self, c: &[Lanes], F: &Mat3<Lanes>) -> Lanes {
         D::energy(c, F)
@@ -173,13 +179,14 @@ impl<D: Density> Material for Entry<D> {
     }
     fn stiffnesses(
         &self,
+        projected: bool,
         first: usize,
         blocks: &[Block],
         c: &Constants,
         q: &[Padded],
         out: &mut [Corners<Lanes>],
     ) {
-        kernel::stiffnesses::<D>(first, blocks, c, q, out);
+        kernel::stiffnesses::<D>(projected, first, blocks, c, q, out);
     }
 }
 

@@ -12,7 +12,7 @@
 use super::from_differential;
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
 use super::{Card, Corners, Density, Frame, Given, Mat9, SmallStrain, constants, corners, stiffness};
-use crate::math::{Mat3, Real, project_positive, solve_spin};
+use crate::math::{Lanes, Mat3, Real, project_positive, solve_spin};
 
 /// The `co-rotational` model; constants as in `stiffness`.
 pub struct CoRotational;
@@ -76,6 +76,15 @@ impl Density for CoRotational {
             corners::isotropic::<Self, T>(c, F, gradients, out);
         } else {
             corners::from_differential(gradients, differential(c, F), out);
+        }
+    }
+
+    #[inline(always)]
+    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
+        if is_isotropic(c) {
+            corners::isotropic_projected::<Self, Lanes>(c, F, gradients, out);
+        } else {
+            corners::each_lane(c, F, gradients, out, &Self::hessian_projected);
         }
     }
 }

@@ -2,8 +2,9 @@
 //! ψ: that takes a quarter of the work, and goes in lanes.
 
 use super::Mat9;
-use super::isotropic::{Invariants, Isotropic};
-use crate::math::{Mat3, Real, spin_compliance};
+use super::isotropic::{Invariants, Isotropic, scaling};
+use crate::elements::kernel::MAX_CONSTANTS;
+use crate::math::{LANES, Lanes, Mat3, Real, spin_compliance};
 
 /// Row-major 3×3 blocks of corners (1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3), per volume: K(n,m)ᵢₖ = Σⱼₗ H₍ᵢⱼ₎₍ₖₗ₎ ∇Nₙⱼ ∇Nₘₗ.
 pub type Corners<T = f64> = [[T; 9]; 6];
@@ -30,6 +31,24 @@ pub fn contract(tangent: &Mat9, gradients: &Mat3) -> Corners {
             row[0] * gradients[(m, 0)] + row[1] * gradients[(m, 1)] + row[2] * gradients[(m, 2)]
         })
     })
+}
+
+/// From the ∂P/∂F that `tangent` gives of constants and F, tet by tet.
+pub fn each_lane(
+    c: &[Lanes],
+    F: &Mat3<Lanes>,
+    gradients: &Mat3<Lanes>,
+    out: &mut Corners<Lanes>,
+    tangent: &dyn Fn(&[f64], &Mat3) -> Mat9,
+) {
+    let mut constants = [0.0; MAX_CONSTANTS];
+    for lane in 0..LANES {
+        constants.iter_mut().zip(c).for_each(|(to, c)| *to = c.0[lane]);
+        let one = contract(&tangent(&constants[..c.len()], &F.lane(lane)), &gradients.lane(lane));
+        for (to, x) in out.iter_mut().flatten().zip(one.iter().flatten()) {
+            to.0[lane] = *x;
+        }
+    }
 }
 
 /// From the dP of a dF: column k of K(n,m) is dP ∇Nₙ of dF = eₖ ∇Nₘᵀ.
@@ -155,6 +174,69 @@ fn add_rotation<T: Real>(
         for r in 0..3 {
             for s in 0..3 {
                 block[3 * r + s] += (by_ss * turned[(r, n)]).mul_add(turned[(s, m)], sum[(r, s)]);
+            }
+        }
+    }
+}
+
+/// The same with the negative eigenvalues of ∂P/∂F set to 0, from its eigensystem (see [`super::isotropic`]): a sum of
+/// squares of what each of the nine eigenmatrices makes of the corners.
+#[inline(always)]
+pub fn isotropic_projected<D: Isotropic, T: Real>(
+    c: &[T],
+    F: &Mat3<T>,
+    gradients: &Mat3<T>,
+    out: &mut Corners<T>,
+) {
+    // F = R S = (R V) Σ Vᵀ.
+    let R = T::rotation(F);
+    let (sigma, V) = R.transpose_mul(F).symmetric_part().eigen_symmetric_sweeping();
+    let U = R * V;
+    let squares = sigma.map(|x| x * x);
+    let at = Invariants {
+        I: squares[0] + squares[1] + squares[2],
+        Q: squares[0].squared() + squares[1].squared() + squares[2].squared(),
+        J: sigma[0] * sigma[1] * sigma[2],
+        s: sigma[0] + sigma[1] + sigma[2],
+    };
+    let d = D::derivatives(c, &at);
+    // ∇N in the axes of V, one column for each corner.
+    let b = V.transpose_mul(&gradients.transpose());
+    *out = [[T::zero(); 9]; 6];
+    for (i, j, k) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
+        let (sum, product) = (squares[i] + squares[j], sigma[i] * sigma[j]);
+        let spread = sigma[i] + sigma[j];
+        let floor = T::new(1e-8);
+        let spread = T::select_positive(spread - floor, spread, floor);
+        let along = sigma[k] * d.J;
+        let shear = d.I + d.I;
+        let twist = shear + (sum - product) * d.Q.scale(4.0) + along + (d.s + d.s) / spread;
+        let flip = shear + (sum + product) * d.Q.scale(4.0) - along;
+        for (lambda, sign) in [(twist, -1.0), (flip, 1.0)] {
+            let moves: [[T; 3]; 3] = [0, 1, 2]
+                .map(|n| [0, 1, 2].map(|r| U[(r, i)] * b[(j, n)] + (U[(r, j)] * b[(i, n)]).scale(sign)));
+            add_square(out, lambda.scale(0.5), &moves);
+        }
+    }
+    let (lambda, e) = scaling(&d, sigma).eigen_symmetric_sweeping();
+    for k in 0..3 {
+        let moves: [[T; 3]; 3] = [0, 1, 2].map(|n| {
+            let w = [0, 1, 2].map(|x| e[(x, k)] * b[(x, n)]);
+            U.mul_vec(w)
+        });
+        add_square(out, lambda[k], &moves);
+    }
+}
+
+/// K(n,m) += max(λ, 0) xₙ xₘᵀ.
+#[inline(always)]
+fn add_square<T: Real>(out: &mut Corners<T>, lambda: T, x: &[[T; 3]; 3]) {
+    let lambda = T::select_positive(lambda, lambda, T::zero());
+    for (block, (n, m)) in out.iter_mut().zip(PAIRS) {
+        for r in 0..3 {
+            let left = lambda * x[n][r];
+            for s in 0..3 {
+                block[3 * r + s] = left.mul_add(x[m][s], block[3 * r + s]);
             }
         }
     }

@@ -129,12 +129,16 @@ pub fn hessian_projected<D: Isotropic>(c: &[f64], F: &Mat3) -> Mat9 {
 }
 
 /// ∂²ψ/∂σ∂σ.
-fn scaling(d: &Derivatives, sigma: Vec3) -> Mat3 {
-    let gI = sigma.map(|x| 2.0 * x);
-    let gQ = sigma.map(|x| 4.0 * x * x * x);
+#[inline(always)]
+pub(super) fn scaling<T: Real>(d: &Derivatives<T>, sigma: Vec3<T>) -> Mat3<T> {
+    let gI = sigma.map(|x| x + x);
+    let gQ = sigma.map(|x| (x * x * x).scale(4.0));
     let gJ = [0, 1, 2].map(|i| sigma[(i + 1) % 3] * sigma[(i + 2) % 3]);
     Mat3::from_fn(|i, j| {
-        let own = if i == j { 2.0 * d.I + 12.0 * sigma[i] * sigma[i] * d.Q } else { sigma[3 - i - j] * d.J };
+        let own = match i == j {
+            true => d.I + d.I + (sigma[i] * sigma[i] * d.Q).scale(12.0),
+            false => sigma[3 - i - j] * d.J,
+        };
         own + d.II * gI[i] * gI[j]
             + d.IJ * (gI[i] * gJ[j] + gJ[i] * gI[j])
             + d.QJ * (gQ[i] * gJ[j] + gJ[i] * gQ[j])

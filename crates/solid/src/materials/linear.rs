@@ -6,7 +6,7 @@
 //! numerical coarsening returns. \[gurtin1981\]
 
 use super::{Card, Corners, Density, Frame, Given, Mat9, SmallStrain, corners, from_differential, stiffness};
-use crate::math::{Mat3, Real};
+use crate::math::{Lanes, Mat3, Real};
 
 /// The `linear` model; constants as in `stiffness`.
 pub struct Linear;
@@ -56,6 +56,11 @@ impl Density for Linear {
             |dF| stiffness::apply(c, &dF.symmetric_part()),
             out,
         );
+    }
+
+    #[inline(always)]
+    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
+        Self::stiffness(c, F, gradients, out);
     }
 }
 

@@ -37,7 +37,7 @@ pub use stable_neo_hookean::StableNeoHookean;
 pub(crate) use stiffness::apply as apply_stiffness;
 pub use stvk::StVenantKirchhoff;
 
-use crate::math::{Mat3, Real};
+use crate::math::{Lanes, Mat3, Real};
 
 /// 9×9 matrix ∂P/∂F in the row-major order of [`Mat3`].
 pub type Mat9 = [[f64; 9]; 9];
@@ -131,6 +131,10 @@ pub trait Density: Send + Sync + 'static {
     fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9;
     /// ∂P/∂F between the corners of a tet; the rows of `gradients` are ∇N₁, ∇N₂, ∇N₃.
     fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>);
+    /// The same of four tets, with the negative eigenvalues of ∂P/∂F set to 0.
+    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
+        corners::each_lane(c, F, gradients, out, &Self::hessian_projected);
+    }
 }
 
 /// ∂P/∂F from the dP of a dF.

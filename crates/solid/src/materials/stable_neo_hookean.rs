@@ -11,7 +11,7 @@
 use super::from_rest::FromRest;
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
 use super::{Card, Corners, Density, Given, Mat9, SmallStrain, constants, corners};
-use crate::math::{Mat3, Real};
+use crate::math::{Lanes, Mat3, Real};
 
 /// The `stable-neo-hookean` model; constants λ̂, μ̂.
 pub struct StableNeoHookean;
@@ -62,6 +62,11 @@ impl Density for StableNeoHookean {
     #[inline(always)]
     fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
         corners::isotropic::<Self, T>(c, F, gradients, out);
+    }
+
+    #[inline(always)]
+    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
+        corners::isotropic_projected::<Self, Lanes>(c, F, gradients, out);
     }
 }
 

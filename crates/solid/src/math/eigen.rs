@@ -1,4 +1,4 @@
-use super::{Mat3, Vec3};
+use super::{Mat3, Real, Vec3};
 
 /// Symmetric N×N matrix as rows.
 pub type Square<const N: usize> = [[f64; N]; N];
@@ -79,6 +79,44 @@ pub fn project_positive<const N: usize>(a: &Square<N>) -> Square<N> {
     out
 }
 
+/// Sweeps after which off-diagonal entries of a 3×3 matrix are rounding: convergence is quadratic, and cubic at the end.
+const SWEEPS: usize = 5;
+
+impl<T: Real> Mat3<T> {
+    /// Eigenvalues, and eigenvectors as the columns of an orthogonal matrix, of a symmetric matrix, by a fixed number of
+    /// Jacobi sweeps: for lanes.
+    #[inline(always)]
+    pub fn eigen_symmetric_sweeping(&self) -> (Vec3<T>, Self) {
+        let (mut a, mut e) = (*self, Self::identity());
+        for _ in 0..SWEEPS {
+            for (p, q, r) in [(0, 1, 2), (0, 2, 1), (1, 2, 0)] {
+                // The smaller root t of a_pq t² + (a_qq − a_pp) t − a_pq, as a quotient that does not cancel.
+                let (d, b) = (a[(q, q)] - a[(p, p)], a[(p, q)] + a[(p, q)]);
+                let size = d.mul_add(d, b * b).sqrt();
+                let below = d + T::select_positive(-d, -size, size);
+                let t = T::select_positive(below * below, b / below, T::zero());
+                let c = T::one() / t.mul_add(t, T::one()).sqrt();
+                let s = t * c;
+                let half = (t * b).scale(0.5);
+                a[(p, p)] -= half;
+                a[(q, q)] += half;
+                a[(p, q)] = T::zero();
+                // The third row is kept in (min, max) order.
+                let at = |i: usize, j: usize| if i < j { (i, j) } else { (j, i) };
+                let (x, y) = (a[at(p, r)], a[at(q, r)]);
+                a[at(p, r)] = c * x - s * y;
+                a[at(q, r)] = s * x + c * y;
+                for i in 0..3 {
+                    let (x, y) = (e[(i, p)], e[(i, q)]);
+                    e[(i, p)] = c * x - s * y;
+                    e[(i, q)] = s * x + c * y;
+                }
+            }
+        }
+        ([a[(0, 0)], a[(1, 1)], a[(2, 2)]], e)
+    }
+}
+
 impl Mat3 {
     /// Eigenvalues, and eigenvectors as the columns of an orthogonal matrix, of a symmetric matrix.
     pub fn eigen_symmetric(&self) -> (Vec3, Self) {
@@ -120,6 +158,29 @@ mod tests {
                 assert!((sum(&|_| 1.0) - identity).abs() < 1e-14);
                 assert!((sum(&|l| l.max(0.0)) - positive[i][j]).abs() < 1e-14);
             }
+        }
+    }
+
+    /// Also of matrices with equal eigenvalues, and of nothing.
+    #[test]
+    fn sweeps_find_what_iterations_find() {
+        let mut state = 5u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+        };
+        let mut cases = vec![Mat3::zero(), Mat3::identity(), Mat3::diagonal([2.0, 1.0, 2.0])];
+        for k in 0..200 {
+            let a = Mat3::from_fn(|_, _| random());
+            let close = Mat3::identity() + a.symmetric_part().scale(10f64.powi(-(k % 17)));
+            cases.extend([a.symmetric_part(), close]);
+        }
+        for a in cases {
+            let (lambda, e) = a.eigen_symmetric_sweeping();
+            let back = (e * Mat3::diagonal(lambda)).mul_transpose(&e) - a;
+            let turned = e.transpose_mul(&e) - Mat3::identity();
+            assert!(back.dot(&back).sqrt() < 1e-14, "{a:?}: {back:?}");
+            assert!(turned.dot(&turned).sqrt() < 1e-14, "{a:?}: {turned:?}");
         }
     }
 
