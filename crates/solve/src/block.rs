@@ -224,11 +224,6 @@ impl BlockMatrix {
         crate::product::mul_vec(self, x, y);
     }
 
-    /// y ← y + the part of A outside of the pattern times x.
-    pub(crate) fn add_extra_product(&self, x: &[f64], y: &mut [f64]) {
-        crate::product::add_extra(self, x.as_chunks().0, y.as_chunks_mut().0);
-    }
-
     /// xᵀ A x.
     pub fn quadratic_form(&self, x: &[f64]) -> f64 {
         crate::product::quadratic_form(self, x)

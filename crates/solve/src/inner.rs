@@ -15,6 +15,7 @@ use crate::deflate::Deflation;
 use crate::incomplete::Incomplete;
 use crate::packed::{Packed, Padded, pad, unpad};
 use crate::pattern::BlockPattern;
+use crate::product::add_extra;
 use crate::strips::Strips;
 use crate::vector::dot;
 use std::sync::Arc;
@@ -46,7 +47,7 @@ pub(crate) struct Solved {
 #[derive(Default)]
 pub(crate) struct Inner {
     incomplete: Incomplete,
-    /// The matrix for many products, and what they work in.
+    /// The matrix for many products, right-hand side and solution, and what products work in.
     packed: Packed<f64>,
     padded: [Vec<Padded>; 2],
     sums: Vec<Vec<Padded>>,
@@ -127,25 +128,24 @@ impl Inner {
                 self.incomplete.factor(a);
                 self.prepared = true;
             }
-            let Self { incomplete, packed, padded: [from, to], sums, strips, vectors, low_rank, .. } = self;
+            let Self { incomplete, packed, padded: [right, solution], sums, strips, vectors, .. } = self;
             let strips = strips_of(a.pattern(), strips);
             packed.set(a.values());
-            to.resize(a.pattern().n(), [0.0; 4]);
-            let mut solve = |x: &mut [f64]| {
-                pad(x, from);
-                incomplete.solve_padded(from);
-                unpad(from, x);
-            };
-            let mut precondition = |x: &mut [f64]| preconditioned(low_rank.as_ref(), &mut solve, x);
-            let mut padded = Vec::new();
-            let mut apply = |x: &[f64], y: &mut [f64]| {
-                pad(x, &mut padded);
-                packed.multiply(a.pattern(), strips, &padded, to, sums);
-                unpad(to, y);
-                a.add_extra_product(x, y);
-                add_product(low_rank.as_ref(), x, y);
-            };
-            let outcome = vectors.descend(&mut apply, &mut precondition, b, x, accuracy, [2, most]);
+            pad(b, right);
+            solution.resize(right.len(), [0.0; 4]);
+            let outcome = vectors.descend(
+                &mut |x, y| {
+                    let (x, y) = (x.as_chunks().0, y.as_chunks_mut().0);
+                    packed.multiply(a.pattern(), strips, x, y, sums);
+                    add_extra(a, x, y);
+                },
+                &mut |x| incomplete.solve_padded(x.as_chunks_mut().0),
+                right.as_flattened(),
+                solution.as_flattened_mut(),
+                accuracy,
+                [2, most],
+            );
+            unpad(solution, x);
             match outcome {
                 Outcome::Solved(solved) => {
                     // What it was made for has changed too much.

@@ -1,6 +1,6 @@
 //! The lower triangle of a block matrix, laid out for products and substitutions that are done many times.
 //!
-//! Blocks are stored by columns, one after the other, and vectors as x, y, z and a lane that nobody reads: a column of a
+//! Blocks are stored by columns, one after the other, and vectors as x, y, z and 0: a column of a
 //! block is then one load of four numbers, the last of which belongs to the next column, and a product with it one fused
 //! instruction. In the precision that is asked for: single precision halves what has to be read.
 
@@ -9,7 +9,7 @@ use crate::strips::{Strip, Strips};
 use crate::threads;
 use pulp::{Arch, NullaryFnOnce};
 
-/// A vector of a node; the fourth number means nothing.
+/// A vector of a node, as x, y, z and 0.
 pub(crate) type Padded = [f64; 4];
 
 /// Copies a vector.
@@ -191,6 +191,7 @@ impl<T: Stored> Loop for Multiply<'_, T> {
             for c in 0..3 {
                 yj[c] += sums[c][0] + sums[c][1] + sums[c][2];
             }
+            yj[3] = 0.0;
             y[j - start] = yj;
         }
     }

@@ -37,10 +37,19 @@ pub(crate) fn mul_vec(a: &BlockMatrix, x: &[f64], y: &mut [f64]) {
 }
 
 /// y ← y + the part of A outside of the pattern times x.
-pub(crate) fn add_extra(a: &BlockMatrix, x: &[[f64; 3]], y: &mut [[f64; 3]]) {
+///
+/// A node may have further numbers, which are left alone.
+pub(crate) fn add_extra<const N: usize>(a: &BlockMatrix, x: &[[f64; N]], y: &mut [[f64; N]]) {
     for (&(i, j), block) in a.extra() {
-        add_product(&mut y[i as usize], block, &x[j as usize]);
-        add_transposed_product(&mut y[j as usize], block, &x[i as usize]);
+        for (to, from, transposed) in [(i, j, false), (j, i, true)] {
+            let (to, from) = (y[to as usize].first_chunk_mut(), x[from as usize].first_chunk());
+            if let (Some(to), Some(from)) = (to, from) {
+                match transposed {
+                    true => add_transposed_product(to, block, from),
+                    false => add_product(to, block, from),
+                }
+            }
+        }
     }
 }
 

@@ -179,26 +179,33 @@ fn the_way_is_chosen_by_what_it_takes() {
     }
 }
 
-/// Products are cut into strips, by the pattern alone.
+/// Products are cut into strips, by the pattern alone. A coupling outside of it (a contact) is not forgotten.
 #[test]
 fn threads_do_not_change_a_bit() {
     let (nodes, links) = grid(17);
-    let a = network(nodes, &links, 10.0, 1.0);
-    let on = |threads: usize| {
+    let mut a = network(nodes, &links, 10.0, 1.0);
+    let contact = [50.0, 0.0, 10.0, 0.0, 20.0, 0.0, 10.0, 0.0, 30.0];
+    a.add_block(3, 3, &contact);
+    a.add_block(nodes - 5, nodes - 5, &contact);
+    a.add_block(nodes - 5, 3, &contact.map(|x| -x));
+    assert_eq!(a.extra().len(), 1);
+    let on = |threads: usize, direct: bool| {
         lilyan_solve::threads::set_threads(threads);
         let mut objective = Quartic { a: a.clone(), c: 0.5, b: wave(3 * nodes) };
         let mut work = Workspace::new(a.pattern().clone());
         let mut x = vec![0.0; 3 * nodes];
         let stopping =
-            Stopping { tolerance: 1e-9, max_iterations: 50, length: 1.0, direct: false, conserving: true };
+            Stopping { tolerance: 1e-9, max_iterations: 50, length: 1.0, direct, conserving: true };
         let origin = x.clone();
         let report = minimize(&mut objective, &mut x, &origin, &stopping, &mut work).unwrap();
-        assert!(report.linear_iterations > 20 && work.factor.factorizations() == 0);
+        assert_eq!((report.linear_iterations > 20, work.factor.factorizations() == 0), (!direct, !direct));
         x
     };
-    let one = on(1);
+    let one = on(1, false);
     for threads in [2, 3] {
-        assert!(on(threads) == one, "{threads} threads");
+        assert!(on(threads, false) == one, "{threads} threads");
     }
-    lilyan_solve::threads::set_threads(0);
+    let whole = on(0, true);
+    let worst = one.iter().zip(&whole).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+    assert!(worst < 1e-9, "{worst:e}");
 }
