@@ -123,7 +123,9 @@ impl Inner {
         accuracy: f64,
     ) -> Result<Solved, NotPositiveDefinite> {
         let most = a.dofs() / WORTH;
-        if !Self::is_small(a.dofs()) && self.direct == 0 && !self.fresh {
+        // With a low rank beside the matrix only a factor will do.
+        let whole = self.fresh || self.low_rank.is_some();
+        if !Self::is_small(a.dofs()) && self.direct == 0 && !whole {
             if !self.prepared {
                 self.incomplete.factor(a);
                 self.prepared = true;
