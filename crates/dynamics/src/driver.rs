@@ -5,7 +5,7 @@ use crate::constraints::Holding;
 use crate::implicit::{ForceRule, ImplicitStep, Method, Parts, PotentialRule, Solver};
 use crate::integrators::{Claims, Integrator};
 use crate::step::Ends;
-use crate::{Integrating, Options, State, StepError, System};
+use crate::{Effort, Integrating, Options, State, StepError, System};
 
 /// The equations of an implicit method.
 pub trait Scheme: Send {
@@ -90,8 +90,7 @@ impl Step<'_> {
         let goes_on = |i: usize| x[i] + if self.ends.mask[i] { 0.0 } else { lead * self.acceleration[i] };
         let other: Vec<f64> = (0..self.acceleration.len()).map(goes_on).collect();
         let done = self.solver.solve(step, x, &other)?;
-        self.report.newton_iterations += done.iterations;
-        self.report.linear_iterations += done.linear_iterations;
+        self.report.add(done.into());
         Ok(())
     }
 
@@ -246,6 +245,10 @@ impl<S: Scheme> Integrator for Driven<S> {
 
     fn holding(&self) -> Option<&Holding> {
         self.scheme.keeps_constraints().then_some(&self.ends.holding)
+    }
+
+    fn set_effort(&mut self, effort: f64) -> Option<Effort> {
+        Some(self.solver.set_effort(effort))
     }
 
     fn reset(&mut self) {

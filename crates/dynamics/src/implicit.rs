@@ -10,7 +10,7 @@
 //! followed by multipliers, b has the impulse reach·h·Jᵀμ, and g(q₁) = 0 are further equations.
 
 use crate::constraints::Holding;
-use crate::{Integrating, StepError, System};
+use crate::{Effort, Integrating, StepError, System};
 use lilyan_solve::newton::{
     Circumstances, Curvature, Equations, Objective, SolveError, SolveReport, Stopping, Workspace, dot,
     find_root, minimize,
@@ -484,6 +484,8 @@ pub struct Solver {
     max_iterations: usize,
     direct: bool,
     conserving: bool,
+    /// What it is content with while it is to hurry.
+    enough: Option<f64>,
     /// What it works in.
     pub kept: Kept,
 }
@@ -494,6 +496,7 @@ impl Solver {
         Self {
             method,
             conserving,
+            enough: None,
             tolerance: options.number("tolerance"),
             max_iterations: options.number("max_iterations") as usize,
             direct: options.word("linear") == "direct",
@@ -524,14 +527,25 @@ impl Solver {
         find_root(equations, x, origin, &stopping, self.kept.workspace(system))
     }
 
+    /// See [`crate::Integrator::set_effort`].
+    pub fn set_effort(&mut self, effort: f64) -> Effort {
+        let in_force = Effort::between(effort, self.tolerance);
+        self.enough = (in_force.tolerance > in_force.asked).then_some(in_force.tolerance);
+        in_force
+    }
+
     fn stopping(&self, system: &dyn System) -> Stopping {
-        let Self { tolerance, max_iterations, direct, conserving, .. } = *self;
-        Stopping { tolerance, max_iterations, length: system.length(), direct, conserving }
+        let Self { tolerance, max_iterations, direct, conserving, enough, .. } = *self;
+        Stopping { tolerance, max_iterations, length: system.length(), direct, conserving, enough }
     }
 }
 
 impl From<SolveReport> for Integrating {
     fn from(r: SolveReport) -> Self {
-        Self { newton_iterations: r.iterations, linear_iterations: r.linear_iterations }
+        Self {
+            newton_iterations: r.iterations,
+            linear_iterations: r.linear_iterations,
+            shortfall: r.shortfall,
+        }
     }
 }

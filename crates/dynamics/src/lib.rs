@@ -8,6 +8,7 @@ pub mod analysis;
 pub mod constraints;
 pub mod corotated;
 pub mod driver;
+mod effort;
 pub mod fit;
 pub mod implicit;
 pub mod integrators;
@@ -23,6 +24,7 @@ mod system;
 pub mod systems;
 
 pub use constraints::Constraint;
+pub use effort::{Effort, LOOSEST};
 pub use integrators::Integrator;
 pub use lilyan_solve::newton::Curvature;
 pub use mass::Mass;

@@ -225,8 +225,7 @@ impl<S: System> Simulation<S> {
             }
         };
         record.parts += 1;
-        record.integrating.newton_iterations += done.newton_iterations;
-        record.integrating.linear_iterations += done.linear_iterations;
+        record.integrating.add(done);
         let impulses = self.integrator.holding().map_or(&[][..], |holding| holding.impulses());
         self.constraint_forces.resize(self.constraint_forces.len().max(impulses.len()), 0.0);
         for (force, impulse) in self.constraint_forces.iter_mut().zip(impulses) {

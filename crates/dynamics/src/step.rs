@@ -6,12 +6,24 @@ use lilyan_solve::newton::SolveError;
 use lilyan_solve::threads;
 
 /// How a step went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Integrating {
     /// Newton iterations.
     pub newton_iterations: usize,
     /// Linear iterations inside them.
     pub linear_iterations: usize,
+    /// Where less effort than asked for ended a solve early ([`crate::Integrator::set_effort`]): how many times its last
+    /// correction was what the tolerance allows. 0 where nothing was cut.
+    pub shortfall: f64,
+}
+
+impl Integrating {
+    /// Takes another part of the same step along.
+    pub fn add(&mut self, part: Self) {
+        self.newton_iterations += part.newton_iterations;
+        self.linear_iterations += part.linear_iterations;
+        self.shortfall = self.shortfall.max(part.shortfall);
+    }
 }
 
 /// Why a step failed. The state is then as it was before.

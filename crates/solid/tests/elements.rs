@@ -222,8 +222,14 @@ fn affine_boundary_motion_gives_the_affine_field() {
             *x += if *held { 0.0 } else { 0.01 * random.number() };
         }
         let origin = q.clone();
-        let stopping =
-            Stopping { tolerance: 1e-10, max_iterations: 50, length: 1.0, direct: false, conserving: true };
+        let stopping = Stopping {
+            tolerance: 1e-10,
+            max_iterations: 50,
+            length: 1.0,
+            direct: false,
+            conserving: true,
+            enough: None,
+        };
         let mut work = Workspace::new(model.pattern().clone());
         let mut problem = Static { model: &model, held: &held };
         minimize(&mut problem, &mut q, &origin, &stopping, &mut work)

@@ -117,8 +117,14 @@ fn failures_and_restarts_repeat_every_bit() {
         let b = wave(3 * nodes).iter().map(|b| load * b).collect();
         let mut objective = Quartic { a: a.clone(), c: 0.5, b };
         let mut x = vec![0.0; 3 * nodes];
-        let stopping =
-            Stopping { tolerance, max_iterations: most, length: 1.0, direct: false, conserving: false };
+        let stopping = Stopping {
+            tolerance,
+            max_iterations: most,
+            length: 1.0,
+            direct: false,
+            conserving: false,
+            enough: None,
+        };
         let origin = x.clone();
         minimize(&mut objective, &mut x, &origin, &stopping, work).map(|_| x)
     };
@@ -158,8 +164,14 @@ fn the_way_is_chosen_by_what_it_takes() {
             let mut objective = Quartic { a: a.clone(), c: 0.5, b: wave(3 * nodes) };
             let mut work = Workspace::new(a.pattern().clone());
             let mut x = vec![0.0; 3 * nodes];
-            let stopping =
-                Stopping { tolerance: 1e-9, max_iterations: 50, length: 1.0, direct, conserving: true };
+            let stopping = Stopping {
+                tolerance: 1e-9,
+                max_iterations: 50,
+                length: 1.0,
+                direct,
+                conserving: true,
+                enough: None,
+            };
             let origin = x.clone();
             let report = minimize(&mut objective, &mut x, &origin, &stopping, &mut work).unwrap();
             (x, report, work.experience(), work.factor.factorizations())
@@ -194,8 +206,14 @@ fn threads_do_not_change_a_bit() {
         let mut objective = Quartic { a: a.clone(), c: 0.5, b: wave(3 * nodes) };
         let mut work = Workspace::new(a.pattern().clone());
         let mut x = vec![0.0; 3 * nodes];
-        let stopping =
-            Stopping { tolerance: 1e-9, max_iterations: 50, length: 1.0, direct, conserving: true };
+        let stopping = Stopping {
+            tolerance: 1e-9,
+            max_iterations: 50,
+            length: 1.0,
+            direct,
+            conserving: true,
+            enough: None,
+        };
         let origin = x.clone();
         let report = minimize(&mut objective, &mut x, &origin, &stopping, &mut work).unwrap();
         assert_eq!((report.linear_iterations > 20, work.factor.factorizations() == 0), (!direct, !direct));

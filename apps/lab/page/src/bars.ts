@@ -59,7 +59,7 @@ export function topBar(lab: Lab, actions: Actions, recorder: Recorder | null): C
         const cut = lab.frames.find((other) => other.cut)?.cut;
         const behind = Math.max(...lab.frames.map((other) => other.behind ?? 0));
         pace.textContent = cut ?? (behind > 0.5 ? "slower than asked" : "");
-        pace.title = behind > 0 ? `${short(behind)} s behind` : "";
+        pace.title = [pace.textContent, behind > 0 ? `${short(behind)} s behind` : ""].filter(Boolean).join("; ");
     };
     let last = 0;
     lab.on("frame", () => {

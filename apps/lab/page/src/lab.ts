@@ -32,7 +32,7 @@ export class Lab {
     catalogue: Catalogue = { integrators: [], materials: [], scenes: [], gallery: [], coarsening: [] };
     limits = { tets: Infinity, panes: 4, upload_bytes: Infinity };
     status: Status = {
-        event: "status", running: false, speed: 1, budget_ms: 16, can_undo: null,
+        event: "status", running: false, speed: 1, budget_ms: 16, realtime: false, can_undo: null,
         show: { field: "none", forces: false, contacts: false },
     };
     panes: PaneInfo[] = [];

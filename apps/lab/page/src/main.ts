@@ -48,7 +48,7 @@ try {
         h("p", {}, "WebGL is switched off or missing. Switch hardware acceleration on, or use another browser. The curves and all settings work without it.")));
 }
 if (view?.software) truth.pace = 200;
-const recorder = view ? new Recorder(view, (text) => messages.say(text, "notice")) : null;
+const recorder = view ? new Recorder(view, (text) => messages.say(text, "notice"), () => lab.frames.find(({ cuts }) => cuts)?.cut ?? null) : null;
 const hand = view ? new Hand(lab, view) : null;
 const theme = startTheme(() => {
     view?.setColors(sceneColors());

@@ -26,6 +26,7 @@ export type Request =
     | { do: "play" | "pause" | "step" | "reset" | "undo" | "release" | "split" }
     | { do: "speed"; value: number | null }
     | { do: "budget"; ms: number }
+    | { do: "realtime"; on: boolean }
     | { do: "set"; pane: number | null; changes: Change[] }
     | { do: "grab"; pane: number; vertex: number; to: Vec3 }
     | { do: "pin"; pane: number; vertices: number[] }
@@ -89,6 +90,7 @@ export interface Status {
     running: boolean;
     speed: number | null;
     budget_ms: number;
+    realtime: boolean;
     can_undo: string | null;
     show: Show;
 }
@@ -215,6 +217,19 @@ export interface Energy {
     numerical: number;
 }
 
+export interface RealTime {
+    /** Simulated seconds per second. */
+    pace: number | null;
+    /** Time that the motion takes, as a part of what it may take. */
+    load: number;
+    /** From 0 to 1: all that the scene asks for. */
+    effort: number;
+    overrun: boolean;
+    /** In force and asked for; `null` where a step has nothing to be cut. */
+    tolerance: number | null;
+    asked: number | null;
+}
+
 export interface FrameInfo {
     t: number;
     step: number;
@@ -225,6 +240,10 @@ export interface FrameInfo {
     cost_ms: number;
     newton: number;
     behind: number;
+    /** While real-time mode is on: how the last quarter of a second went, and what is in force. */
+    realtime: RealTime | null;
+    /** Steps on the way to this state that ended before their tolerance. */
+    cuts: { steps: number; of: number; worst: number } | null;
     cut: string | null;
     grab: { vertex: number; to: Vec3; force: number | Vec3 } | null;
     range: [number, number] | null;

@@ -13,8 +13,11 @@ export class Recorder {
     private images: { name: string; data: Uint8Array }[] | null = null;
     private bytes = 0;
     private busy = false;
+    /** What was cut in what is being recorded. */
+    private cut: string | null = null;
 
-    constructor(private readonly view: View, private readonly say: (text: string) => void) {}
+    /** `cuts` tells what was cut on the way to what is shown: nobody shall take it for a full run. */
+    constructor(private readonly view: View, private readonly say: (text: string) => void, private readonly cuts: () => string | null) {}
 
     get filming(): boolean {
         return this.video !== null;
@@ -24,8 +27,8 @@ export class Recorder {
         return this.images !== null;
     }
 
-    private name(ending: string): string {
-        return `lilyan-${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.${ending}`;
+    private name(ending: string, cut: string | null): string {
+        return `lilyan-${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}${cut === null ? "" : "-after-cut-steps"}.${ending}`;
     }
 
     private picture(): Promise<Blob | null> {
@@ -35,8 +38,9 @@ export class Recorder {
     }
 
     async screenshot(): Promise<void> {
+        const cut = this.cuts();
         const blob = await this.picture();
-        if (blob) download(this.name("png"), blob);
+        if (blob) download(this.name("png", cut), blob);
     }
 
     toggleVideo(): void {
@@ -56,9 +60,10 @@ export class Recorder {
             for (const track of video.stream.getTracks()) track.stop();
             this.video = null;
             this.onChange();
-            download(this.name("webm"), new Blob(parts, { type: "video/webm" }));
+            download(this.name("webm", this.cut), new Blob(parts, { type: "video/webm" }));
         };
         video.onerror = () => this.say("The video could not be recorded.");
+        this.begin();
         video.start(500);
         this.video = video;
         this.onChange();
@@ -66,18 +71,26 @@ export class Recorder {
 
     toggleImages(): void {
         if (!this.images) {
+            this.begin();
             this.images = [];
             this.bytes = 0;
         } else {
             const files = this.images;
             this.images = null;
-            if (files.length > 0) download(this.name("zip"), zip(files));
+            const mark = this.cut === null ? [] : [{ name: "after-cut-steps.txt", data: new TextEncoder().encode(`${this.cut}\n`) }];
+            if (files.length > 0) download(this.name("zip", this.cut), zip([...files, ...mark]));
         }
         this.onChange();
     }
 
+    /** A recording begins; what an earlier one has seen stays as long as that goes on. */
+    private begin(): void {
+        this.cut = this.cuts() ?? (this.filming || this.collecting ? this.cut : null);
+    }
+
     /** A new frame is shown: it joins the sequence, unless the last is still being packed. */
     async frame(): Promise<void> {
+        this.cut = this.cuts() ?? this.cut;
         if (!this.images || this.busy) return;
         this.busy = true;
         const blob = await this.picture();

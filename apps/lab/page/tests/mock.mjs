@@ -96,7 +96,7 @@ class Session {
     }
 
     status() {
-        this.tell({ event: "status", running: this.running, speed: 1, budget_ms: 16, can_undo: this.undo.at(-1)?.text ?? null, show: this.show });
+        this.tell({ event: "status", running: this.running, speed: 1, budget_ms: 16, realtime: false, can_undo: this.undo.at(-1)?.text ?? null, show: this.show });
     }
 
     describe() {
@@ -136,7 +136,7 @@ class Session {
             const lost = pane * 5 * Math.min(this.t, 5);
             return {
                 t: this.t, step: Math.round(this.t / 0.004), energy: { kinetic: 100 - elastic - lost, elastic, gravity: 0, other: 0, total: 100 - lost, work: 0, physical: 0, numerical: lost },
-                momentum: [0, 1e-14, 0], angular: [100, 50, 200], scale: { momentum: 30, angular: 240 }, cost_ms: 1 + 0.1 * Math.random(), newton: 3, behind: 0, cut: null,
+                momentum: [0, 1e-14, 0], angular: [100, 50, 200], scale: { momentum: 30, angular: 240 }, cost_ms: 1 + 0.1 * Math.random(), newton: 3, behind: 0, realtime: null, cuts: null, cut: null,
                 grab: this.grab && this.grab.pane === pane ? { vertex: this.grab.vertex, to: this.grab.to, force: 123.4 } : null, range: [0, 0.2],
             };
         });

@@ -9,6 +9,7 @@ use super::hello::hello;
 use super::job::{Desk, Jobs, Task};
 use super::message::{self, Change, Request};
 use super::pane::{Pane, labels, scene_of};
+use super::realtime::RealTime;
 use super::{Event, Incoming, PANES, check_name, gallery, words};
 use axum::body::Bytes;
 use lilyan_scene::document::{Node, set_value};
@@ -22,6 +23,8 @@ use tokio::sync::{mpsc, watch};
 
 /// Time between frames: sixty in a second.
 const FRAME: Duration = Duration::from_micros(16_500);
+/// How much of it steps may take.
+const BUDGET: Duration = Duration::from_millis(16);
 /// A session that nobody looks at waits so long for a page to come back.
 const ALONE: Duration = Duration::from_secs(120);
 /// Values of one setting that follow each other faster come from a slider that is dragged: they are one change.
@@ -50,6 +53,7 @@ pub struct Actor {
     running: bool,
     clock: Clock,
     budget: Duration,
+    realtime: RealTime,
     show: Show,
     before: Vec<Before>,
     /// Counts geometries and frames.
@@ -88,7 +92,8 @@ impl Actor {
             panes: Vec::new(),
             running: true,
             clock: Clock::new(),
-            budget: FRAME,
+            budget: BUDGET,
+            realtime: RealTime::new(),
             show: Show::default(),
             before: Vec::new(),
             version: 0,
@@ -133,7 +138,7 @@ impl Actor {
                 }
                 // Nothing moves while nobody looks.
                 std::thread::sleep(Duration::from_millis(20));
-                self.clock.set(self.next().map_or(0.0, |(_, t, _)| t));
+                self.set_clock();
                 continue;
             }
             alone = Instant::now();
@@ -166,16 +171,19 @@ impl Actor {
     fn work(&mut self) {
         let began = Instant::now();
         while self.running && began.elapsed() < self.budget {
-            let Some((i, t, step)) = self.next() else { return };
+            let Some((i, t, step)) = self.next() else { break };
             if self.clock.wait(t, step) > Duration::ZERO {
-                return;
+                break;
             }
             self.step(i);
         }
+        self.realtime.spend(began.elapsed());
     }
 
     fn step(&mut self, i: usize) {
+        let effort = self.realtime.effort();
         let Some(pane) = self.panes.get_mut(i) else { return };
+        pane.set_effort(effort);
         let failed = pane.advance();
         self.stale = true;
         if let Err(why) = failed {
@@ -193,6 +201,7 @@ impl Actor {
 
     /// Publishes where everything is, unless it is nowhere.
     fn send_frame(&mut self) {
+        let began = Instant::now();
         for i in 0..self.panes.len() {
             let Some(Err(why)) = self.panes.get_mut(i).map(Pane::approve) else { continue };
             self.fail(i, &why);
@@ -204,8 +213,14 @@ impl Actor {
             self.number,
             self.version,
             self.clock.behind(),
+            self.realtime.controller(),
         ));
         (self.shown, self.stale) = (Instant::now(), false);
+        if let Some((_, t, _)) = self.next().filter(|_| self.running) {
+            self.realtime.spend(began.elapsed());
+            let share = self.budget.as_secs_f64() / FRAME.max(self.budget).as_secs_f64();
+            self.realtime.frame(t, self.clock.speed, share);
+        }
     }
 
     pub(super) fn tell(&mut self, text: String) {
@@ -225,6 +240,7 @@ impl Actor {
             "running": self.running,
             "speed": self.clock.speed,
             "budget_ms": 1e3 * self.budget.as_secs_f64(),
+            "realtime": self.realtime.is_on(),
             "can_undo": undo,
             "show": show,
         })
@@ -322,6 +338,13 @@ impl Actor {
                 self.budget = Duration::from_secs_f64(1e-3 * ms.clamp(1.0, 1000.0));
                 self.tell_status();
             }
+            Request::Realtime { on } => {
+                self.realtime.switch(on);
+                self.set_clock();
+                self.panes.iter_mut().for_each(|pane| pane.set_effort(1.0));
+                self.stale = true;
+                self.tell_status();
+            }
             Request::Set { pane, changes } => self.set(pane, &changes)?,
             Request::Undo {} => self.undo()?,
             Request::Grab { pane, vertex, to } => {
@@ -375,7 +398,7 @@ impl Actor {
             }
             Request::Save { pane, state } => {
                 let pane = self.pane(pane)?;
-                let (name, text) = (pane.file_name(), pane.to_toml(state)?);
+                let (name, text) = (pane.file_name(state), pane.to_toml(state)?);
                 let text = self.without_folder(&text);
                 let file = json!({ "event": "file", "name": name, "text": text });
                 let _ = own.try_send(Event::Text(file.to_string()));
@@ -393,9 +416,15 @@ impl Actor {
 
     fn go(&mut self, running: bool) {
         self.running = running;
+        self.set_clock();
+        self.tell_status();
+    }
+
+    /// Time goes on from where the panes are, and from now.
+    fn set_clock(&mut self) {
         let t = self.next().map_or(0.0, |(_, t, _)| t);
         self.clock.set(t);
-        self.tell_status();
+        self.realtime.set(t);
     }
 
     /// Panes that have come or gone cannot be brought back to what they were.
@@ -549,8 +578,7 @@ impl Actor {
         for text in notices {
             self.tell(message::notice(&text));
         }
-        let t = self.next().map_or(0.0, |(_, t, _)| t);
-        self.clock.set(t);
+        self.set_clock();
         Ok(())
     }
 

@@ -1,7 +1,9 @@
 //! Geometry and frames as bytes; see `PROTOCOL.md`.
 
+use super::effort::Controller;
 use super::message::Shade;
 use super::pane::Pane;
+use super::realtime;
 use axum::body::Bytes;
 use lilyan_scene::run::at_vertices;
 use lilyan_scene::schema::FieldName;
@@ -87,7 +89,14 @@ pub fn geometry(panes: &[Pane], version: u64) -> Bytes {
 }
 
 /// Where everything is now.
-pub fn frame(panes: &[Pane], show: Show, number: u64, version: u64, behind: f64) -> Bytes {
+pub fn frame(
+    panes: &[Pane],
+    show: Show,
+    number: u64,
+    version: u64,
+    behind: f64,
+    controller: Option<&Controller>,
+) -> Bytes {
     let mut packet = Packet::default();
     let mut told = Vec::new();
     for (i, pane) in panes.iter().enumerate() {
@@ -105,12 +114,12 @@ pub fn frame(panes: &[Pane], show: Show, number: u64, version: u64, behind: f64)
         if show.contacts {
             packet.numbers(i, "contacts", contacts(pane).into_iter());
         }
-        told.push(figures(pane, range, behind));
+        told.push(figures(pane, range, behind, controller));
     }
     packet.finish(2, json!({ "number": number, "version": version, "panes": told }))
 }
 
-fn figures(pane: &Pane, range: [f64; 2], behind: f64) -> Value {
+fn figures(pane: &Pane, range: [f64; 2], behind: f64, controller: Option<&Controller>) -> Value {
     let simulation = &pane.built.simulation;
     let (kinetic, parts) = simulation.energies();
     let total = kinetic + parts.total();
@@ -123,13 +132,7 @@ fn figures(pane: &Pane, range: [f64; 2], behind: f64) -> Value {
         .grab
         .as_ref()
         .map(|grab| json!({ "vertex": grab.vertex, "to": grab.to, "force": pane.pulling() }));
-    let cut = (behind > 0.0).then(|| {
-        format!(
-            "steps take {:.0} ms for {:.0} ms of motion: slower than asked",
-            1e3 * pane.costs.median(),
-            1e3 * simulation.step
-        )
-    });
+    let [realtime, cuts, cut] = realtime::told(pane, behind, controller);
     json!({
         "t": simulation.state.t,
         "step": simulation.index,
@@ -149,6 +152,8 @@ fn figures(pane: &Pane, range: [f64; 2], behind: f64) -> Value {
         "cost_ms": 1e3 * pane.costs.median(),
         "newton": pane.last.integrating.newton_iterations,
         "behind": behind,
+        "realtime": realtime,
+        "cuts": cuts,
         "cut": cut,
         "grab": grab,
         "range": range,

@@ -31,6 +31,9 @@ pub enum Request {
     Budget {
         ms: f64,
     },
+    Realtime {
+        on: bool,
+    },
     Set {
         pane: Option<usize>,
         changes: Vec<Change>,

@@ -3,6 +3,7 @@
 mod actor;
 mod carry;
 mod clock;
+mod effort;
 mod files;
 mod frame;
 mod gallery;
@@ -10,6 +11,7 @@ mod hello;
 mod job;
 mod message;
 mod pane;
+mod realtime;
 mod remedies;
 mod save;
 mod size;

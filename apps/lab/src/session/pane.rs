@@ -1,10 +1,11 @@
 //! One simulation of a session: its scene as data, what was built from it, and what is drawn of it.
 
 use super::clock::Costs;
+use super::realtime::Cuts;
 use super::stability::Judgement;
 use super::touch::Grab;
 use super::{ELEMENTS, carry, size, words};
-use lilyan_dynamics::{Checkpoint, StepRecord};
+use lilyan_dynamics::{Checkpoint, Effort, StepRecord};
 use lilyan_scene::build::{Built, build};
 use lilyan_scene::document::{Node, SceneError, set_value};
 use lilyan_scene::run::{self, Drawn};
@@ -38,6 +39,10 @@ pub struct Pane {
     pub good: Checkpoint,
     /// How long its step may be.
     pub judgement: Judgement,
+    /// What its steps do, if there is anything in them that could be cut.
+    pub effort: Option<Effort>,
+    /// What was cut on the way to its state.
+    pub cuts: Cuts,
 }
 
 /// The vertices that pictures show, and what joins them.
@@ -135,6 +140,8 @@ impl Pane {
             costs: Costs::default(),
             grab: None,
             judgement: Judgement::default(),
+            effort: None,
+            cuts: Cuts::default(),
         };
         let elements = pane.elements() + others;
         if elements > ELEMENTS {
@@ -155,6 +162,7 @@ impl Pane {
         let notice = carry::over(self, &mut pane)?;
         pane.judge_later(self);
         pane.label.clone_from(&self.label);
+        pane.cuts = self.cuts;
         pane.good = pane.built.simulation.checkpoint();
         Ok((pane, notice))
     }
@@ -169,6 +177,11 @@ impl Pane {
         self.built.simulation.state.t
     }
 
+    /// How much of what the scene asks for its steps are to do, from 0 to 1.
+    pub fn set_effort(&mut self, effort: f64) {
+        self.effort = self.built.simulation.integrator.set_effort(effort);
+    }
+
     /// One step. Where it fails, or the body explodes, the last good state is back and the reason is returned.
     pub fn advance(&mut self) -> Result<(), String> {
         let began = std::time::Instant::now();
@@ -180,6 +193,7 @@ impl Pane {
                 return Err(why);
             }
         }
+        self.cuts.count(self.last.integrating.shortfall);
         self.costs.add(began.elapsed().as_secs_f64());
         Ok(())
     }

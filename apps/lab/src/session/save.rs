@@ -10,7 +10,9 @@ impl Pane {
     /// The scene as TOML, with the current state as its start if wanted.
     pub fn to_toml(&self, with_state: bool) -> Result<String, String> {
         let document = if with_state { self.starting_here()? } else { self.document.clone() };
-        let text = document.to_toml();
+        let mark = self.cuts.told().filter(|_| with_state);
+        let mark = mark.map_or(String::new(), |told| format!("# Where real-time mode got to: {told}.\n"));
+        let text = mark + &document.to_toml();
         if text.len() > MAX_BYTES {
             return Err(format!(
                 "with its state the scene has {} bytes, more than a scene may have ({MAX_BYTES}); save it without",
@@ -26,6 +28,10 @@ impl Pane {
         let mut set = |path: &str, value: Option<Node>| {
             set_value(&mut document, path, value).map_err(|e| words::of(&e))
         };
+        if self.cuts.steps > 0 {
+            let title = Node::from_json(&self.marked_title().into(), "the lab").map_err(|e| words::of(&e))?;
+            set("title", Some(title))?;
+        }
         let state = &self.built.simulation.state;
         for (b, body) in self.built.bodies.iter().enumerate() {
             let range = 3 * body.first_node..3 * (body.first_node + body.mesh.vertices.len());
@@ -46,9 +52,16 @@ impl Pane {
         Ok(document)
     }
 
+    /// The title; a state that cut steps led to is not to be taken for another.
+    fn marked_title(&self) -> String {
+        const MARK: &str = " (after cut steps)";
+        let title = &self.scene.title;
+        if self.cuts.steps > 0 && !title.ends_with(MARK) { format!("{title}{MARK}") } else { title.clone() }
+    }
+
     /// A name for the file.
-    pub fn file_name(&self) -> String {
-        let title = self.scene.title.to_lowercase();
+    pub fn file_name(&self, with_state: bool) -> String {
+        let title = if with_state { self.marked_title() } else { self.scene.title.clone() }.to_lowercase();
         let words: Vec<&str> =
             title.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
         format!("{}.toml", words.join("-"))

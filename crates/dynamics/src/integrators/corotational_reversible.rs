@@ -104,7 +104,7 @@ impl Integrator for CorotationalReversible {
             p1[i] += 0.25 * h * h * product[i] - 0.5 * h * (g[i] - f[i]);
         }
         ends.finish(system, state, h, &mut q1, &mut p1)?;
-        Ok(Integrating { newton_iterations: 1, linear_iterations: 0 })
+        Ok(Integrating { newton_iterations: 1, linear_iterations: 0, ..Default::default() })
     }
 
     fn claims(&self) -> Claims {

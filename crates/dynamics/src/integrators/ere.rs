@@ -132,7 +132,7 @@ impl Integrator for Ere {
             translation.add_to(&mut motion.dq, &mut motion.dv);
         }
         finish(system, state, &mut self.ends, h, motion.dq, motion.dv)?;
-        Ok(Integrating { newton_iterations: 1, linear_iterations: motion.vectors })
+        Ok(Integrating { newton_iterations: 1, linear_iterations: motion.vectors, ..Default::default() })
     }
 
     fn claims(&self) -> Claims {

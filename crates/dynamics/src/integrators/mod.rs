@@ -5,7 +5,7 @@
 
 use crate::constraints::Holding;
 use crate::options::{Kind, OptionSpec, Options, Value};
-use crate::{Integrating, State, StepError, System};
+use crate::{Effort, Integrating, State, StepError, System};
 
 mod adaptive;
 mod adaptive_error;
@@ -50,6 +50,12 @@ pub trait Integrator: Send {
     /// How far a step of `h` goes.
     fn pace(&self) -> Pace {
         Pace::Fixed
+    }
+    /// Spends less on a step than its options ask for: `effort` from 0, the least, to 1, all that is asked for, as it begins.
+    /// Steps that end short of that tell so ([`Integrating::shortfall`]). Returns what is in force; `None` where a step has
+    /// nothing to be cut.
+    fn set_effort(&mut self, _effort: f64) -> Option<Effort> {
+        None
     }
     /// Forgets what it remembers of earlier steps.
     fn reset(&mut self) {}

@@ -293,7 +293,7 @@ impl Integrator for Regularized {
             return Err(StepError::Infeasible { t, h });
         }
         self.ends.finish(system, state, h, &mut q1, &mut p1)?;
-        Ok(Integrating { newton_iterations: 1, linear_iterations: 0 })
+        Ok(Integrating { newton_iterations: 1, linear_iterations: 0, ..Default::default() })
     }
 
     fn claims(&self) -> Claims {

@@ -137,7 +137,7 @@ impl Integrator for SemiImplicit {
             return Err(StepError::Infeasible { t: state.t, h });
         }
         self.ends.finish(system, state, h, &mut q1, &mut p1)?;
-        Ok(Integrating { newton_iterations: 1, linear_iterations: 0 })
+        Ok(Integrating { newton_iterations: 1, linear_iterations: 0, ..Default::default() })
     }
 
     fn claims(&self) -> Claims {

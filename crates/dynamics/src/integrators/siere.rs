@@ -184,7 +184,7 @@ impl Integrator for Siere {
             translation.add_to(&mut dq, &mut dv);
         }
         finish(system, state, &mut self.ends, h, dq, dv)?;
-        Ok(Integrating { newton_iterations: 1, linear_iterations: 0 })
+        Ok(Integrating { newton_iterations: 1, linear_iterations: 0, ..Default::default() })
     }
 
     fn claims(&self) -> Claims {

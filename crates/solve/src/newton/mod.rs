@@ -116,9 +116,16 @@ pub struct Stopping {
     /// Whether no more may be left than the square of the tolerance, which is what a whole correction leaves. Methods that
     /// keep momenta keep them as well as their equations are solved.
     pub conserving: bool,
+    /// A looser tolerance, with which a solve in a hurry may be content; it then reports its shortfall.
+    pub enough: Option<f64>,
 }
 
 impl Stopping {
+    /// What is asked for, but with the tolerance in force.
+    fn in_force(&self) -> Self {
+        Self { tolerance: self.enough.unwrap_or(self.tolerance).max(self.tolerance), ..*self }
+    }
+
     /// Corrections up to the first size (maximum norm) are converged at `x` when the step began at `origin`; up to the
     /// second may be left.
     fn thresholds(&self, x: &[f64], origin: &[f64]) -> [f64; 2] {
@@ -143,6 +150,9 @@ pub struct SolveReport {
     pub linear_iterations: usize,
     /// Maximum norm of each correction, m.
     pub corrections: Vec<f64>,
+    /// How many times the last correction, or the one to be expected next, was what the tolerance asked for allows, where the
+    /// solve was content with a looser one; 0 where it converged.
+    pub shortfall: f64,
 }
 
 /// Minimises from `x`, which holds the minimiser afterwards (on failure: the best point reached).
@@ -190,7 +200,9 @@ fn descend(
         report.iterations += 1;
         objective.gradient(x, &mut work.gradient);
         check_finite(&work.gradient)?;
-        let [threshold, left] = stopping.thresholds(x, origin);
+        // Which steps are taken is judged by the tolerance asked for, when to end by the one in force.
+        let asked @ [threshold, _] = stopping.thresholds(x, origin);
+        let enough @ [_, left] = stopping.in_force().thresholds(x, origin);
         let accuracy = progress.accuracy(&work.gradient, left);
         pairs.arrive(&work.gradient);
         let without = small && fast && work.made.is_some();
@@ -242,8 +254,9 @@ fn descend(
         // Below this the decrease drowns in the round-off of the value; Newton's step is then as
         // good as it gets and is taken if feasible.
         let drowned = -slope <= 1e-11 * magnitude || correction <= threshold;
-        // Where corrections fall like this only the minimum is ahead: the next gradient tells enough.
-        let mut accepted = without && error < quasi::SURE && step == 1.0;
+        // Where corrections fall like this only the minimum is ahead: the next gradient tells enough, if there is to be one.
+        let sure = error < quasi::SURE && step == 1.0 && stopping.enough.is_none();
+        let mut accepted = without && sure;
         if accepted {
             x.iter_mut().zip(&work.direction).for_each(|(x, d)| *x += d);
             known = false;
@@ -282,8 +295,14 @@ fn descend(
             });
         }
         let ahead = progress.ahead(correction, error, step);
-        let converged = correction <= threshold && error * correction <= left;
-        if step == 1.0 && (converged || ahead <= left) {
+        let converged = |[threshold, left]: [f64; 2]| {
+            let small = correction <= threshold && error * correction <= left;
+            step == 1.0 && (small || ahead <= left)
+        };
+        if converged(asked) || converged(enough) {
+            if !converged(asked) {
+                report.shortfall = (correction.min(ahead) / threshold).max(1.0);
+            }
             if quasi > quasi::WORN {
                 work.forget();
             }
@@ -402,6 +421,11 @@ pub fn find_root(
                 corrections: report.corrections,
                 worst: largest(&work.gradient[..n]),
             });
+        }
+        let [enough, _] = stopping.in_force().thresholds(&x[..n], origin);
+        if !converged && correction <= enough && step == 1.0 && equations.kept(&work.gradient[n..]) {
+            report.shortfall = (correction / threshold).max(1.0);
+            return Ok(report);
         }
         if converged && step == 1.0 {
             // Each further iteration gains three digits; beyond a few there is only round-off to win.

@@ -3,8 +3,8 @@
 import { type Control, section, select, slider, text, toggle } from "../controls.ts";
 import { h } from "../dom.ts";
 import type { Lab } from "../lab.ts";
-import { linear, logarithmic, share, withUnit } from "../numbers.ts";
-import type { Integrator, IntegratorOption } from "../protocol.ts";
+import { linear, logarithmic, share, short, withUnit } from "../numbers.ts";
+import type { FrameInfo, Integrator, IntegratorOption, RealTime } from "../protocol.ts";
 import { at, formatValue, nextIntegrator, parseValue } from "../scene.ts";
 import { withCurrent } from "./material.ts";
 
@@ -116,6 +116,43 @@ export function clockPanel(lab: Lab): Control {
             if (done) lab.send({ do: "budget", ms });
         },
     });
-    const update = () => [speed, fast, budget].forEach((control) => control.update());
-    return { element: section("panel-clock", "Speed", false, speed.element, fast.element, budget.element), update };
+    const realtime = toggle({
+        test: "realtime", label: "Real time", title: "Where steps take longer than the time for a frame, implicit methods solve less closely; everything that is cut is told",
+        get: () => lab.status.realtime,
+        set: (on) => void lab.send({ do: "realtime", on }),
+    });
+    const note = h("p", { class: "dim", "data-test": "realtime-note" });
+    const write = () => {
+        const lines = lab.frames.flatMap(({ realtime: now, cuts }, k) => {
+            const told = paceInWords(now, cuts);
+            return told && lab.frames.length > 1 ? [`${lab.panes[k]?.label ?? k}: ${told}`] : told ? [told] : [];
+        });
+        note.replaceChildren(...lines.map((line) => h("span", { class: "line" }, line)));
+        note.hidden = lines.length === 0;
+    };
+    let last = 0;
+    lab.on("frame", () => {
+        if (performance.now() - last < 250) return;
+        last = performance.now();
+        write();
+    });
+    const update = () => {
+        for (const control of [speed, fast, budget, realtime]) control.update();
+        write();
+    };
+    return { element: section("panel-clock", "Speed", false, speed.element, fast.element, budget.element, realtime.element, note), update };
+}
+
+/** How real-time mode gets on, and what it cut. */
+export function paceInWords(now: RealTime | null, cuts: FrameInfo["cuts"]): string {
+    const parts: string[] = [];
+    if (now) {
+        if (now.pace !== null) parts.push(`${short(now.pace, 2)} × real time`);
+        if (now.tolerance === null || now.asked === null) parts.push("nothing is cut from the steps of this method");
+        else if (now.tolerance > now.asked) parts.push(`tolerance ${short(now.tolerance, 2)} (asked for ${short(now.asked, 2)})`);
+        else parts.push(`tolerance ${short(now.asked, 2)}, as asked for`);
+        if (now.overrun) parts.push("even the least effort takes longer than it may");
+    }
+    if (cuts) parts.push(`${cuts.steps} of ${cuts.of} steps cut short, corrections up to ${short(cuts.worst, 2)} × the tolerance`);
+    return parts.join("; ");
 }

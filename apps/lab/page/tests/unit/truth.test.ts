@@ -5,7 +5,7 @@ import { grade, Reference } from "../../src/truth.ts";
 
 const frame = (t: number, part: Partial<FrameInfo["energy"]> = {}, momentum: Vec3 = [1, 0, 0]): FrameInfo => ({
     t, step: 0, energy: { kinetic: 6, elastic: 4, gravity: 0, other: 0, total: 10, work: 0, physical: 0, numerical: 0, ...part },
-    momentum, angular: [0, 0, 2], scale: { momentum: 2, angular: 4 }, cost_ms: 1, newton: 2, behind: 0, cut: null, grab: null, range: null,
+    momentum, angular: [0, 0, 2], scale: { momentum: 2, angular: 4 }, cost_ms: 1, newton: 2, behind: 0, realtime: null, cuts: null, cut: null, grab: null, range: null,
 });
 const pane = (conserved: PaneInfo["conserved"]): PaneInfo => ({
     title: "", label: "", scene: {}, integrator: "", step: 1, elements: 1, vertices: 1, conserved, keeps: conserved, stability: null, warnings: [], notes: [],
