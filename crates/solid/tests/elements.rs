@@ -356,3 +356,30 @@ fn stiffness_does_not_depend_on_threads() {
     }
     lilyan_solve::threads::set_threads(0);
 }
+
+/// Whatever the order of its vertices: a tet is given back as it was, and so are its gradients and its volume.
+#[test]
+fn tets_are_given_back_as_they_were() {
+    let mut mesh = mesh();
+    for (k, tet) in mesh.tets.iter_mut().enumerate() {
+        tet.rotate_left(k % 4);
+        if k % 2 == 1 {
+            tet.swap(0, 1); // which a rotation by one or three turned inside out
+        }
+    }
+    assert!(mesh.signed_volumes().iter().all(|v| *v > 0.0));
+    let (tets, volumes) = (mesh.tets.clone(), mesh.signed_volumes());
+    let q = deformed(5);
+    let model = model(body(mesh.clone(), "neo-hookean"));
+    let own = &model.bodies()[0].tets;
+    for (e, tet) in tets.iter().enumerate() {
+        assert_eq!(own.tet(e), *tet);
+        assert!((own.volume(e) / volumes[e] - 1.0).abs() < 1e-12);
+        let [a, b, c, d] = tet.map(|v| mesh.vertices[v as usize]);
+        let edge = |x: [f64; 3]| [x[0] - a[0], x[1] - a[1], x[2] - a[2]];
+        let edges = lilyan_solid::math::Mat3::from_columns(edge(b), edge(c), edge(d));
+        let one = own.inverse(e) * edges - lilyan_solid::math::Mat3::identity();
+        assert!(one.dot(&one).sqrt() < 1e-12);
+        assert!(own.gradient_of(e, &q).det() > 0.0);
+    }
+}

@@ -14,14 +14,16 @@ pub(super) const RUN: usize = 256;
 
 /// Linear tets: geometry at rest, material, and the lists that assembly needs.
 ///
-/// Inside, tets are kept in an order of their own, and their vertices in ascending order (so that the lower blocks of
-/// an element matrix are lower blocks of the whole one); outside, everything goes by the number that a tet has in the
-/// mesh.
+/// Inside, tets are kept in an order of their own, and their vertices in ascending order, so that the lower blocks of
+/// an element matrix are lower blocks of the whole one. Outside, everything goes by the number that a tet has in the
+/// mesh, and by the order that its vertices have there.
 pub struct Tets {
     pub(super) blocks: Vec<Block>,
     count: usize,
     /// Place of each tet in the blocks, 4 · block + lane.
     places: Vec<u32>,
+    /// How the vertices of each tet were sorted.
+    sorting: Vec<Sorting>,
     pub(super) material: &'static dyn Material,
     /// By place.
     pub(super) constants: Constants,
@@ -86,6 +88,7 @@ impl Tets {
             constants: constants.permuted(&places),
             moduli: moduli.permuted(&places),
             places,
+            sorting: mesh.tets.iter().map(Sorting::of).collect(),
             material,
             nodes: first_node..first_node + mesh.vertices.len(),
             members,
@@ -140,12 +143,17 @@ impl Tets {
         numbers
     }
 
-    /// Global node numbers of tet e, ascending.
-    pub fn tet(&self, e: usize) -> [u32; 4] {
-        let place = self.place(e);
+    /// Global node numbers of the tet at a place, ascending.
+    pub(super) fn ascending(&self, place: usize) -> [u32; 4] {
         let block = &self.blocks[place / LANES];
         let members = &self.members[self.starts[place / (RUN * LANES)] as usize..];
         [0, 1, 2, 3].map(|corner| members[usize::from(block.nodes[corner][place % LANES])])
+    }
+
+    /// Global node numbers of tet e.
+    pub fn tet(&self, e: usize) -> [u32; 4] {
+        let nodes = self.ascending(self.place(e));
+        [0, 1, 2, 3].map(|corner| nodes[self.sorting[e].place(corner)])
     }
 
     /// Rest volume of tet e, m³.
@@ -157,7 +165,11 @@ impl Tets {
     /// Dₘ⁻¹ of tet e, 1/m; its rows are ∇N₁, ∇N₂, ∇N₃.
     pub fn inverse(&self, e: usize) -> Mat3 {
         let place = self.place(e);
-        self.blocks[place / LANES].inverse.lane(place % LANES)
+        let rows = self.blocks[place / LANES].inverse.lane(place % LANES).0;
+        // Those of all four vertices add up to nothing.
+        let first = [0, 1, 2].map(|k| -(rows[0][k] + rows[1][k] + rows[2][k]));
+        let all = [first, rows[0], rows[1], rows[2]];
+        Mat3([1, 2, 3].map(|corner| all[self.sorting[e].place(corner)]))
     }
 
     /// The material's constants for tet e.
@@ -199,6 +211,21 @@ impl Tets {
                 mass[n as usize] += share;
             }
         }
+    }
+}
+
+/// Where the vertices of a tet come to stand in ascending order, two bits each.
+#[derive(Clone, Copy)]
+struct Sorting(u8);
+
+impl Sorting {
+    fn of(tet: &[u32; 4]) -> Self {
+        let place = |k: usize| tet.iter().filter(|v| **v < tet[k]).count() as u8;
+        Self((0..4).fold(0, |code, k| code | place(k) << (2 * k)))
+    }
+
+    fn place(self, corner: usize) -> usize {
+        usize::from(self.0 >> (2 * corner) & 3)
     }
 }
 
