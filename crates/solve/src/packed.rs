@@ -49,7 +49,7 @@ impl Stored for f32 {
 }
 
 /// Blocks that are copied by one task.
-const COPIED: usize = 1 << 12;
+const COPIED: usize = 1 << 15;
 
 impl<T: Stored + Send + Sync> Packed<T> {
     /// Copies row-major blocks.

@@ -6,8 +6,8 @@
 use crate::pattern::BlockPattern;
 use std::ops::Range;
 
-/// Nodes in a strip, at least: some 50 µs of work.
-const LEAST: usize = 1 << 10;
+/// Nodes in a strip, at least: some 200 µs of work, several times what it takes to wake another thread.
+const LEAST: usize = 1 << 12;
 /// Strips, at most.
 const MOST: usize = 8;
 

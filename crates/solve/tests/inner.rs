@@ -194,7 +194,7 @@ fn the_way_is_chosen_by_what_it_takes() {
 /// Products are cut into strips, by the pattern alone. A coupling outside of it (a contact) is not forgotten.
 #[test]
 fn threads_do_not_change_a_bit() {
-    let (nodes, links) = grid(17);
+    let (nodes, links) = grid(21);
     let mut a = network(nodes, &links, 10.0, 1.0);
     let contact = [50.0, 0.0, 10.0, 0.0, 20.0, 0.0, 10.0, 0.0, 30.0];
     a.add_block(3, 3, &contact);
