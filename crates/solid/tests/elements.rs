@@ -321,10 +321,10 @@ fn discrete_gradient_gives_the_energy_difference() {
 }
 
 /// Threads own parts of the matrix and compute what touches these: the bits are those of one thread, exact and projected,
-/// also for a mesh whose nodes are numbered at random.
+/// also for a mesh whose nodes are numbered at random. So are energy and forces. The mesh is large enough to be shared by three.
 #[test]
-fn stiffness_does_not_depend_on_threads() {
-    let mut ordered = box_mesh([3.0, 1.0, 1.0], [24, 8, 8]).unwrap();
+fn nothing_depends_on_threads() {
+    let mut ordered = box_mesh([3.0, 1.0, 1.0], [40, 13, 13]).unwrap();
     let mut random = Random(7);
     for x in ordered.vertices.iter_mut().flatten() {
         *x += 0.02 * random.number();
@@ -341,6 +341,15 @@ fn stiffness_does_not_depend_on_threads() {
     for mesh in [ordered, shuffled] {
         let q = affine(&A, 0.0, &flat(&mesh.vertices));
         let model = model(body(mesh, "neo-hookean"));
+        let forces = |threads: usize| {
+            lilyan_solve::threads::set_threads(threads);
+            let mut g = vec![0.0; q.len()];
+            model.gradient(0.0, &q, &mut g);
+            (g, model.energy(0.0, &q).to_bits())
+        };
+        for threads in [2, 3] {
+            assert!(forces(threads) == forces(1), "{threads} threads: forces, energy");
+        }
         for curvature in [Curvature::Exact, Curvature::Projected] {
             let on = |threads: usize| {
                 lilyan_solve::threads::set_threads(threads);

@@ -7,8 +7,8 @@ use crate::math::Mat3;
 use lilyan_solve::threads;
 use std::cell::Cell;
 
-/// Below this many runs one thread is faster than waking others.
-const SERIAL: usize = 4;
+/// Below this many runs, some 0.5 ms of work, one thread is faster than waking others.
+const SERIAL: usize = 24;
 
 /// Adds the forces of a run: first block number, blocks, fields on the nodes of the run, forces there.
 type RunKernel<'a, const N: usize> = &'a (dyn Fn(usize, &[Block], [&[Padded]; N], &mut [Padded]) + Sync);
@@ -40,7 +40,8 @@ pub(super) fn gather(members: &[u32], x: &[f64], out: &mut [Padded]) {
 impl Tets {
     /// Σ vol ψ, J; +∞ where an element is infeasible.
     pub fn energy(&self, q: &[f64]) -> f64 {
-        let total = threads::sum_chunks(self.runs(), 1, |runs| runs.map(|r| self.energy_of_run(r, q)).sum());
+        let all = || threads::sum_chunks(self.runs(), 1, |runs| runs.map(|r| self.energy_of_run(r, q)).sum());
+        let total = if self.runs() < SERIAL { threads::alone(all) } else { all() };
         if total.is_nan() { f64::INFINITY } else { total }
     }
 

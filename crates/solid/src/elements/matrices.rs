@@ -28,7 +28,7 @@ const NOWHERE: u32 = u32::MAX;
 const CHUNK: usize = 8;
 
 /// Runs per thread below which further threads do not pay.
-const RUNS_PER_THREAD: usize = 3;
+const RUNS_PER_THREAD: usize = 12;
 
 /// How the matrices of one pattern are summed up by so many threads.
 pub(super) struct Plan {
