@@ -1,16 +1,16 @@
 //! Following the modes of fitted bodies from step to step.
 
+use super::improve::{Improver, Place, Search};
+use super::pencil::{Pencil, Rigid, mass_matrix, weigh_all};
 use super::rest::{EXACT, Rest, STIFF};
 use super::rotation::{self, Turn};
 use super::{Correction, Fit, Fitted};
 use crate::modes;
-use crate::{Mass, State, System};
+use crate::{State, System};
 use lilyan_solve::deflate::Columns;
-use lilyan_solve::flow::Linear;
-use lilyan_solve::newton::{Curvature, dot};
+use lilyan_solve::newton::Curvature;
 use lilyan_solve::refine::Subspace;
-use lilyan_solve::{BlockMatrix, Cholesky, Modes, Small};
-use std::ops::Range;
+use lilyan_solve::{BlockMatrix, Small};
 use std::sync::Mutex;
 
 /// Vectors beside those wanted, which hasten the convergence of the last of these.
@@ -21,11 +21,6 @@ pub(super) const SAME: f64 = 0.6;
 const STRAINED: f64 = 0.25;
 /// The same, since modes were found, up to which they only turn.
 const NEAR: f64 = 0.02;
-/// Components of other modes in a mode that one refinement makes good enough. Its frequency is off by their square;
-/// a mixture of modes that are all fitted does no harm at all.
-const CLOSE: f64 = 0.1;
-/// Modes that tell whether a factorisation is still near: the lowest change most.
-const TELLING: usize = 3;
 
 /// The modes of all fitted bodies, and how they fared.
 #[derive(Default)]
@@ -75,118 +70,6 @@ struct Part {
     roots: Vec<f64>,
 }
 
-/// Where modes are looked for.
-struct Place<'a> {
-    system: &'a dyn System,
-    t: f64,
-    q: &'a [f64],
-    held: &'a [bool],
-}
-
-/// A matrix near K that is factorised: what modes are improved with.
-#[derive(Default)]
-struct Improver {
-    /// Where it was taken, m.
-    taken_at: Vec<f64>,
-    /// K there.
-    matrix: Option<BlockMatrix>,
-    /// Of K + σM.
-    factor: Option<Cholesky>,
-}
-
-/// K and M with the held unknowns out of the way.
-pub(super) struct Pencil<'a> {
-    pub k: &'a BlockMatrix,
-    pub mass: &'a Mass,
-    pub held: &'a [bool],
-}
-
-/// M times columns, 0 where held.
-fn weigh_all(mass: &Mass, held: &[bool], columns: &[f64]) -> Vec<f64> {
-    let n = held.len();
-    let mut out = vec![0.0; columns.len()];
-    columns.chunks_exact(n).zip(out.chunks_exact_mut(n)).for_each(|(x, y)| weigh(mass, held, x, y));
-    out
-}
-
-/// y ← M x, 0 where held.
-fn weigh(mass: &Mass, held: &[bool], x: &[f64], y: &mut [f64]) {
-    mass.mul(x, y);
-    y.iter_mut().zip(held).filter(|(_, h)| **h).for_each(|(y, _)| *y = 0.0);
-}
-
-impl Linear for Pencil<'_> {
-    fn mass(&self, x: &[f64], y: &mut [f64]) {
-        weigh(self.mass, self.held, x, y);
-    }
-    fn divide_by_mass(&self, x: &[f64], y: &mut [f64]) {
-        y.fill(0.0);
-        self.mass.solve(self.held, x, y);
-    }
-    fn stiffness(&self, x: &[f64], y: &mut [f64]) {
-        self.k.mul_vec(x, y);
-        y.iter_mut().zip(self.held).filter(|(_, h)| **h).for_each(|(y, _)| *y = 0.0);
-    }
-    fn damping(&self, _x: &[f64], y: &mut [f64]) {
-        y.fill(0.0);
-    }
-}
-
-/// The rigid motions of a shape, M-orthonormal; none if something of it is held.
-pub(super) struct Rigid {
-    pub fields: Vec<Vec<f64>>,
-    weighed: Vec<Vec<f64>>,
-}
-
-impl Rigid {
-    pub fn new(mass: &Mass, dofs: &Range<usize>, q: &[f64], mask: &[bool]) -> Self {
-        let mut rigid = Self { fields: Vec::new(), weighed: Vec::new() };
-        if dofs.clone().any(|i| mask[i]) {
-            return rigid;
-        }
-        let nodes = dofs.len() as f64 / 3.0;
-        let centre = [0, 1, 2].map(|k| dofs.clone().skip(k).step_by(3).map(|i| q[i]).sum::<f64>() / nodes);
-        for motion in 0..6 {
-            let mut field = vec![0.0; q.len()];
-            for i in dofs.clone().step_by(3) {
-                if motion < 3 {
-                    field[i + motion] = 1.0;
-                } else {
-                    let (j, k) = ((motion + 1) % 3, (motion + 2) % 3);
-                    field[i + j] = -(q[i + k] - centre[k]);
-                    field[i + k] = q[i + j] - centre[j];
-                }
-            }
-            rigid.without(&mut field);
-            rigid.without(&mut field);
-            let mut weighed = vec![0.0; q.len()];
-            weigh(mass, mask, &field, &mut weighed);
-            let size = dot(&field, &weighed).sqrt();
-            if size > 0.0 {
-                rigid.fields.push(field.into_iter().map(|x| x / size).collect());
-                rigid.weighed.push(weighed.into_iter().map(|x| x / size).collect());
-            }
-        }
-        rigid
-    }
-
-    /// Takes resultant and torque out of forces.
-    fn balance(&self, f: &mut [f64]) {
-        for (field, weighed) in self.fields.iter().zip(&self.weighed) {
-            let s = dot(field, f);
-            f.iter_mut().zip(weighed).for_each(|(f, w)| *f -= s * w);
-        }
-    }
-
-    /// Takes them out of a vector.
-    pub fn without(&self, u: &mut [f64]) {
-        for (field, weighed) in self.fields.iter().zip(&self.weighed) {
-            let s = dot(weighed, u);
-            u.iter_mut().zip(field).for_each(|(u, f)| *u -= s * f);
-        }
-    }
-}
-
 /// Why a step goes without the fit.
 type Unfit = &'static str;
 const CROSSED: Unfit = "fewer than half of the modes at rest are found again in the deformed body";
@@ -212,6 +95,11 @@ impl Fitting {
     /// The bodies, in the order of [`System::fits`].
     pub fn bodies(&self) -> &[Followed] {
         &self.bodies
+    }
+
+    /// What it adds now.
+    pub(super) fn correction(&self) -> Option<&Correction> {
+        self.correction.as_ref()
     }
 
     /// The system as it is fitted now.
@@ -287,6 +175,10 @@ impl Fitting {
             let found_at = take(c).to_vec();
             let found = Subspace { vectors: take(d).to_vec(), values: take(e).to_vec() };
             let (rows, entries) = (f as usize, take(f * f));
+            // Not what `memory` returned: modes are then found anew.
+            if entries.len() != rows * rows {
+                return;
+            }
             *body = Followed {
                 mask,
                 rest: body.rest.take(),
@@ -304,9 +196,7 @@ impl Fitting {
             };
         }
     }
-}
 
-impl Fitting {
     /// Makes the correction that of all bodies together.
     fn take_part(&mut self, place: &Place<'_>, changed: Moved) {
         let n = place.q.len();
@@ -503,135 +393,6 @@ impl Part {
         let least = STIFF * own.iter().fold(0.0f64, |m, v| m.max(*v));
         let roots = own.iter().map(|v| if *v > least { v.sqrt() } else { 0.0 }).collect();
         Self { vectors, weighed, change: change.clone(), roots }
-    }
-}
-
-/// What modes are looked for, and among what.
-struct Search<'a> {
-    place: &'a Place<'a>,
-    pencil: &'a Pencil<'a>,
-    rigid: &'a Rigid,
-    /// σ of K + σM.
-    shift: f64,
-    /// How many have to be close.
-    used: usize,
-}
-
-impl Improver {
-    fn new(search: &Search<'_>) -> Self {
-        let Search { place, pencil, .. } = search;
-        Self { taken_at: place.q.to_vec(), matrix: Some(pencil.k.clone()), factor: None }
-    }
-
-    /// K where it was taken.
-    fn matrix(&mut self, system: &dyn System, t: f64) -> &BlockMatrix {
-        let Self { taken_at, matrix, .. } = self;
-        matrix.get_or_insert_with(|| {
-            let mut k = BlockMatrix::zeros(system.pattern().clone());
-            system.inner_hessian(t, taken_at, Curvature::Projected, &mut k);
-            k
-        })
-    }
-
-    /// Improves modes until they are close, at most so often; whether they are.
-    fn improve(&mut self, modes: &mut Subspace, search: &Search<'_>, most: usize) -> bool {
-        let Place { system, t, q, .. } = *search.place;
-        // What the body has become too far from improves nothing, however small the corrections that it gives.
-        let telling = modes.vectors.chunks_exact(q.len()).take(TELLING);
-        let along = |a: &BlockMatrix| telling.clone().map(|u| a.quadratic_form(u)).sum::<f64>();
-        let (then, now) = (along(self.matrix(system, t)), along(search.pencil.k));
-        let shifts = search.shift * TELLING as f64;
-        if (then - now).abs() > 0.5 * (now.abs() + shifts) {
-            return false;
-        }
-        if self.factor.is_none() {
-            let mut a = self.matrix(system, t).clone();
-            a.add_scaled(search.shift, &mass_matrix(system));
-            a.hold(search.pencil.held);
-            let mut factor = Cholesky::new();
-            if factor.factor(&a).is_err() {
-                return false;
-            }
-            self.factor = Some(factor);
-        }
-        let factor = self.factor.as_mut().expect("just made");
-        let mut solve = |x: &mut [f64], columns: usize| factor.solve_many(x, columns);
-        for _ in 0..most {
-            let sizes = modes.refine(search.pencil, &mut solve, &|u| search.rigid.without(u), q.len());
-            let Some(sizes) = sizes else { return false };
-            if sizes[..search.used].iter().all(|s| *s <= CLOSE) {
-                return true;
-            }
-        }
-        false
-    }
-}
-
-pub(super) fn mass_matrix(system: &dyn System) -> BlockMatrix {
-    let mut m = BlockMatrix::zeros(system.pattern().clone());
-    system.mass().add_to(&mut m);
-    m
-}
-
-/// Gives the lowest modes at positions q, as a system without its fits has them, the values that its fits make of
-/// them.
-pub fn correct_modes(system: &dyn System, q: &[f64], found: &mut Modes) {
-    let n = q.len();
-    let at = State { t: 0.0, q: q.to_vec(), v: vec![0.0; n], p: vec![0.0; n] };
-    let Some(fitting) = Fitting::new(system, &at) else { return };
-    let Some(correction) = &fitting.correction else { return };
-    let mut k = BlockMatrix::zeros(system.pattern().clone());
-    system.hessian(0.0, q, Curvature::Exact, &mut k);
-    let mut held = vec![false; n];
-    system.held(0.0, &mut held);
-    let pencil = Pencil { k: &k, mass: system.mass(), held: &held };
-    let corrected = Corrected { pencil, correction };
-    // Rayleigh–Ritz among those that were found and those that the fit makes new ones from.
-    let mut vectors = Vec::new();
-    let mut weighed = vec![0.0; n];
-    for u in found.vectors.iter().map(Vec::as_slice).chain(correction.vectors.values.chunks_exact(n)) {
-        let mut u = u.to_vec();
-        for _ in 0..2 {
-            corrected.mass(&u, &mut weighed);
-            let along: Vec<f64> = vectors.chunks_exact(n).map(|v| dot(v, &weighed)).collect();
-            for (v, s) in vectors.chunks_exact(n).zip(along) {
-                u.iter_mut().zip(v).for_each(|(u, v)| *u -= s * v);
-            }
-        }
-        corrected.mass(&u, &mut weighed);
-        let size = dot(&u, &weighed).sqrt();
-        if size > 1e-6 {
-            vectors.extend(u.into_iter().map(|x| x / size));
-        }
-    }
-    let mut subspace = Subspace { vectors, values: Vec::new() };
-    // Without new directions, refining is Rayleigh–Ritz.
-    if subspace.refine(&corrected, &mut |x, _| x.fill(0.0), &|_| (), n).is_some() {
-        let count = found.values.len();
-        found.values = subspace.values[..count].to_vec();
-        found.vectors = subspace.vectors.chunks_exact(n).take(count).map(<[f64]>::to_vec).collect();
-    }
-}
-
-/// K‡ and M.
-struct Corrected<'a> {
-    pencil: Pencil<'a>,
-    correction: &'a Correction,
-}
-
-impl Linear for Corrected<'_> {
-    fn mass(&self, x: &[f64], y: &mut [f64]) {
-        self.pencil.mass(x, y);
-    }
-    fn divide_by_mass(&self, x: &[f64], y: &mut [f64]) {
-        self.pencil.divide_by_mass(x, y);
-    }
-    fn stiffness(&self, x: &[f64], y: &mut [f64]) {
-        self.pencil.stiffness(x, y);
-        self.correction.add_stiffness(x, y);
-    }
-    fn damping(&self, x: &[f64], y: &mut [f64]) {
-        self.pencil.damping(x, y);
     }
 }
 

@@ -31,11 +31,15 @@
 //!   one within each step alone; what is reported as elastic energy is then an estimate, and the energy budget closes only
 //!   as far as the modes stay.
 
+mod corrected;
 mod follow;
+mod improve;
+mod pencil;
 mod rest;
 mod rotation;
 
-pub use follow::{Fitting, Followed, correct_modes};
+pub use corrected::correct_modes;
+pub use follow::{Fitting, Followed};
 pub use rest::modes_at_rest;
 
 use crate::constraints::Constraint;

@@ -1,6 +1,7 @@
 //! The modes of a body at rest, and what a fit makes of them.
 
-use super::follow::{Rigid, SAME, mass_matrix};
+use super::follow::SAME;
+use super::pencil::{Rigid, mass_matrix};
 use super::{Fit, Target};
 use crate::{System, modes};
 use lilyan_solve::newton::{Curvature, dot};
