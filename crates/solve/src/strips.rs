@@ -12,7 +12,6 @@ const LEAST: usize = 1 << 12;
 const MOST: usize = 8;
 
 /// See the module.
-#[derive(Default)]
 pub(crate) struct Strips(Vec<Strip>);
 
 /// Some nodes in a row.

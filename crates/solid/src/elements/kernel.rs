@@ -8,7 +8,7 @@
 
 use super::level::{self, Kernel, Level};
 use super::quad::{Plain, Quads};
-use crate::materials::{Corners, Density, Material, entry};
+use crate::materials::{Corners, Density, Material, Tangent, entry};
 use crate::math::{LANES, Lanes, Mat3, Real};
 use std::marker::PhantomData;
 
@@ -254,11 +254,11 @@ impl<D: Density> Law for Inlined<D> {
     }
     #[inline(always)]
     fn stiffness(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
-        D::stiffness(c, F, gradients, out);
+        D::Tangent::stiffness(c, F, gradients, out);
     }
     #[inline(always)]
     fn projected(self, c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
-        D::stiffness_projected(c, F, gradients, out);
+        D::Tangent::stiffness_projected(c, F, gradients, out);
     }
     #[inline(always)]
     fn frame_indifferent(self) -> bool {

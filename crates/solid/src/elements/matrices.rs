@@ -59,11 +59,10 @@ impl Tets {
 
     /// Adds vol ∇Nᵀ H ∇N for the 9×9 matrix H that `tangent` gives of each tet.
     pub(crate) fn add_element_matrices(&self, h: &mut BlockMatrix, tangent: &(dyn Fn(usize) -> Mat9 + Sync)) {
-        let numbers = self.numbers();
         self.add_stiffnesses(&[], h, &|first, blocks, _, out| {
             for (k, (block, out)) in blocks.iter().zip(out).enumerate() {
                 for lane in 0..LANES {
-                    let e = numbers[LANES * (first + k) + lane] as usize;
+                    let e = self.numbers[LANES * (first + k) + lane] as usize;
                     if e < self.len() {
                         let one = contract(&tangent(e), &block.inverse.lane(lane));
                         for (to, x) in out.iter_mut().flatten().zip(one.iter().flatten()) {
@@ -149,7 +148,7 @@ impl Tets {
 
     fn positions_in(&self, pattern: &BlockPattern) -> Vec<Positions> {
         let mut positions = vec![[[NOWHERE; 10]; LANES]; self.blocks.len()];
-        for (place, _) in self.numbers().iter().enumerate().filter(|(_, e)| **e != NOWHERE) {
+        for (place, _) in self.numbers.iter().enumerate().filter(|(_, e)| **e != NOWHERE) {
             let tet = self.ascending(place);
             positions[place / LANES][place % LANES] = PAIRS.map(|(a, b)| {
                 let position = pattern.position(tet[a] as usize, tet[b] as usize);

@@ -22,6 +22,8 @@ pub struct Tets {
     count: usize,
     /// Place of each tet in the blocks, 4 · block + lane.
     places: Vec<u32>,
+    /// The number of the tet at each place; `u32::MAX` where there is none.
+    pub(super) numbers: Vec<u32>,
     /// How the vertices of each tet were sorted.
     sorting: Vec<Sorting>,
     pub(super) material: &'static dyn Material,
@@ -82,8 +84,13 @@ impl Tets {
             members.extend(nodes.iter().map(|v| first_node as u32 + v));
             starts.push(members.len() as u32);
         }
+        let mut numbers = vec![u32::MAX; LANES * blocks.len()];
+        for (e, &place) in places.iter().enumerate() {
+            numbers[place as usize] = e as u32;
+        }
         Self {
             blocks,
+            numbers,
             count: mesh.tets.len(),
             constants: constants.permuted(&places),
             moduli: moduli.permuted(&places),
@@ -132,15 +139,6 @@ impl Tets {
     /// Place of tet e in the blocks.
     fn place(&self, e: usize) -> usize {
         self.places[e] as usize
-    }
-
-    /// The number of the tet at each place; `u32::MAX` where there is none.
-    pub(super) fn numbers(&self) -> Vec<u32> {
-        let mut numbers = vec![u32::MAX; LANES * self.blocks.len()];
-        for (e, &place) in self.places.iter().enumerate() {
-            numbers[place as usize] = e as u32;
-        }
-        numbers
     }
 
     /// Global node numbers of the tet at a place, ascending.

@@ -6,9 +6,9 @@
 //! ν = 0 (Young's modulus k). From (E, ν) it takes k = 2μ = E/(1+ν), so that the shear modulus is
 //! the given one. The code of \[chen2019\] writes kΣ(σ−1)²: its 1e6 is k = 2e6 here. \[chao2010\]
 
-use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Corners, Density, Given, Mat9, Parameter, SmallStrain, constants, corners};
-use crate::math::{Lanes, Mat3, Real};
+use super::isotropic::{ByInvariants, Derivatives, Invariants, Isotropic};
+use super::{Card, Density, Given, Parameter, SmallStrain, constants};
+use crate::math::{Mat3, Real};
 
 /// The `arap` model; constant k.
 pub struct Arap;
@@ -29,6 +29,7 @@ impl Density for Arap {
         small_strain: SmallStrain::ShearOnly,
         cite: "chao2010",
     };
+    type Tangent = ByInvariants;
 
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
         let k = given.get("k").unwrap_or(2.0 * given.mu);
@@ -49,24 +50,6 @@ impl Density for Arap {
     fn stress<T: Real>(c: &[T], F: &Mat3<T>) -> Mat3<T> {
         let [k] = constants(c);
         (*F - T::rotation(F)).scale(k)
-    }
-
-    fn hessian(c: &[f64], F: &Mat3) -> Mat9 {
-        isotropic::hessian::<Self>(c, F)
-    }
-
-    fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
-        isotropic::hessian_projected::<Self>(c, F)
-    }
-
-    #[inline(always)]
-    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
-        corners::isotropic::<Self, T>(c, F, gradients, out);
-    }
-
-    #[inline(always)]
-    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
-        corners::isotropic_projected::<Self, Lanes>(c, F, gradients, out);
     }
 }
 

@@ -1,6 +1,6 @@
 use super::{
     Arap, Card, CoRotational, Corners, Density, FixedCorotated, Frame, Given, Linear, Mat9, MooneyRivlin,
-    NeoHookean, NeoHookeanLog, StVenantKirchhoff, StableNeoHookean,
+    NeoHookean, NeoHookeanLog, StVenantKirchhoff, StableNeoHookean, Tangent,
 };
 use crate::elements::kernel::{self, Block, Constants, Padded};
 use crate::math::{Complex, Lanes, Mat3, Real};
@@ -126,14 +126,14 @@ impl<D: Density> Material for Entry<D> {
         D::stress(c, F)
     }
     fn hessian(&self, c: &[f64], F: &Mat3) -> Mat9 {
-        D::hessian(c, F)
+        D::Tangent::hessian(c, F)
     }
     fn hessian_projected(&self, c: &[f64], F: &Mat3) -> Mat9 {
-        D::hessian_projected(c, F)
+        D::Tangent::hessian_projected(c, F)
     }
     fn stiffness(&self, c: &[f64], F: &Mat3, gradients: &Mat3) -> Corners {
         let mut out = [[0.0; 9]; 6];
-        D::stiffness(c, F, gradients, &mut out);
+        D::Tangent::stiffness(c, F, gradients, &mut out);
         out
     }
     fn energy_complex(&self, c: &[f64], F: &Mat3<Complex>) -> Complex {
@@ -151,8 +151,8 @@ impl<D: Density> Material for Entry<D> {
         out: &mut Corners<Lanes>,
     ) {
         match projected {
-            true => D::stiffness_projected(c, F, gradients, out),
-            false => D::stiffness(c, F, gradients, out),
+            true => D::Tangent::stiffness_projected(c, F, gradients, out),
+            false => D::Tangent::stiffness(c, F, gradients, out),
         }
     }
     fn energy_lanes(&self, c: &[Lanes], F: &Mat3<Lanes>) -> Lanes {

@@ -11,7 +11,9 @@
 
 use super::from_differential;
 use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Corners, Density, Frame, Given, Mat9, SmallStrain, constants, corners, stiffness};
+use super::{
+    Card, Corners, Density, Frame, Given, Mat9, SmallStrain, Tangent, constants, corners, stiffness,
+};
 use crate::math::{Lanes, Mat3, Real, project_positive, solve_spin};
 
 /// The `co-rotational` model; constants as in `stiffness`.
@@ -30,6 +32,7 @@ impl Density for CoRotational {
         small_strain: SmallStrain::Given,
         cite: "muller2004",
     };
+    type Tangent = Self;
     const FRAME: Option<Frame> = Some(Frame::Turning);
 
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
@@ -54,7 +57,9 @@ impl Density for CoRotational {
         }
         R * sigma
     }
+}
 
+impl Tangent<Self> for CoRotational {
     fn hessian(c: &[f64], F: &Mat3) -> Mat9 {
         if is_isotropic(c) {
             return isotropic::hessian::<Self>(c, F);

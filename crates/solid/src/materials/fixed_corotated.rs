@@ -4,9 +4,9 @@
 //! ψ_I = μ, ψ_s = −2μ, ψ_J = λ(J − 1), ψ_JJ = λ. Survives inversion and resists it. \[stomakhin2012\]
 
 use super::from_rest::FromRest;
-use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Corners, Density, Given, Mat9, SmallStrain, constants, corners};
-use crate::math::{Lanes, Mat3, Real};
+use super::isotropic::{ByInvariants, Derivatives, Invariants, Isotropic};
+use super::{Card, Density, Given, SmallStrain, constants};
+use crate::math::{Mat3, Real};
 
 /// The `fixed-corotated` model; constants λ, μ.
 pub struct FixedCorotated;
@@ -23,6 +23,7 @@ impl Density for FixedCorotated {
         small_strain: SmallStrain::Given,
         cite: "stomakhin2012",
     };
+    type Tangent = ByInvariants;
 
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
         Ok(vec![given.lambda, given.mu])
@@ -41,24 +42,6 @@ impl Density for FixedCorotated {
         let [lambda, mu] = constants(c);
         let along = lambda * (F.det() - T::one());
         (*F - T::rotation(F)).scale(mu + mu) + F.cofactor().scale(along)
-    }
-
-    fn hessian(c: &[f64], F: &Mat3) -> Mat9 {
-        isotropic::hessian::<Self>(c, F)
-    }
-
-    fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
-        isotropic::hessian_projected::<Self>(c, F)
-    }
-
-    #[inline(always)]
-    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
-        corners::isotropic::<Self, T>(c, F, gradients, out);
-    }
-
-    #[inline(always)]
-    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
-        corners::isotropic_projected::<Self, Lanes>(c, F, gradients, out);
     }
 }
 

@@ -14,8 +14,8 @@
 //! quotients are written divided out, so that repeated singular values need no limit; the only
 //! division left is the one by σ_i+σ_j, where the polar rotation itself is singular (held at 1e-8).
 
-use super::{Density, Mat9};
-use crate::math::{Mat3, Real, Svd, Vec3, solve_spin};
+use super::{Corners, Density, Mat9, Tangent, corners};
+use crate::math::{Lanes, Mat3, Real, Svd, Vec3, solve_spin};
 
 /// The invariants.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +65,29 @@ pub trait Isotropic: Density {
     const COUPLED: bool = false;
     /// The derivatives of ψ.
     fn derivatives<T: Real>(c: &[T], at: &Invariants<T>) -> Derivatives<T>;
+}
+
+/// From [`Isotropic::derivatives`].
+pub struct ByInvariants;
+
+impl<D: Isotropic> Tangent<D> for ByInvariants {
+    fn hessian(c: &[f64], F: &Mat3) -> Mat9 {
+        hessian::<D>(c, F)
+    }
+
+    fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
+        hessian_projected::<D>(c, F)
+    }
+
+    #[inline(always)]
+    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
+        corners::isotropic::<D, T>(c, F, gradients, out);
+    }
+
+    #[inline(always)]
+    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
+        corners::isotropic_projected::<D, Lanes>(c, F, gradients, out);
+    }
 }
 
 /// ∂P/∂F.

@@ -5,7 +5,9 @@
 //! indifferent: only for small rotations. Isotropic (λ, μ) by default, or any 21 constants, which
 //! numerical coarsening returns. \[gurtin1981\]
 
-use super::{Card, Corners, Density, Frame, Given, Mat9, SmallStrain, corners, from_differential, stiffness};
+use super::{
+    Card, Corners, Density, Frame, Given, Mat9, SmallStrain, Tangent, corners, from_differential, stiffness,
+};
 use crate::math::{Lanes, Mat3, Real};
 
 /// The `linear` model; constants as in `stiffness`.
@@ -23,6 +25,7 @@ impl Density for Linear {
         small_strain: SmallStrain::Given,
         cite: "gurtin1981",
     };
+    type Tangent = Self;
     const FRAME: Option<Frame> = Some(Frame::Fixed);
 
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
@@ -39,7 +42,9 @@ impl Density for Linear {
     fn stress<T: Real>(c: &[T], F: &Mat3<T>) -> Mat3<T> {
         stiffness::apply(c, &strain(F))
     }
+}
 
+impl Tangent<Self> for Linear {
     fn hessian(c: &[f64], _F: &Mat3) -> Mat9 {
         from_differential(|dF| stiffness::apply(c, &dF.symmetric_part()))
     }

@@ -107,9 +107,11 @@ pub struct Parameter {
 /// The elastic energy density of one model, per unit rest volume.
 ///
 /// `c` are the constants that [`Density::constants`] returned, one per lane.
-pub trait Density: Send + Sync + 'static {
+pub trait Density: Sized + Send + Sync + 'static {
     /// What it is and claims.
     const CARD: Card;
+    /// How its ∂P/∂F is found: [`isotropic::ByInvariants`] for isotropic models.
+    type Tangent: Tangent<Self>;
     /// The frame in which it is linear with the constants of `stiffness`, if there is one.
     const FRAME: Option<Frame> = None;
     /// 1/(3λ+2μ) from the constants where ψ is a quadratic function of Green's strain; 0 for ν = ½, which models
@@ -125,6 +127,10 @@ pub trait Density: Send + Sync + 'static {
     fn energy<T: Real>(c: &[T], F: &Mat3<T>) -> T;
     /// P = ∂ψ/∂F, Pa.
     fn stress<T: Real>(c: &[T], F: &Mat3<T>) -> Mat3<T>;
+}
+
+/// How ∂P/∂F of a density D is found.
+pub trait Tangent<D>: 'static {
     /// ∂P/∂F, Pa.
     fn hessian(c: &[f64], F: &Mat3) -> Mat9;
     /// ∂P/∂F with its negative eigenvalues set to 0.

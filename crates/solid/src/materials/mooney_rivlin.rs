@@ -9,9 +9,9 @@
 //!   ‖cof F‖² − 3c⁴ = 2t + 4 tr cof E − y²(6 + 8y + 3y²).  \[mooney1940, rivlin1948\]
 
 use super::from_rest::{FromRest, infinite_unless_positive, nan_unless_positive};
-use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Corners, Density, Given, Mat9, Parameter, SmallStrain, constants, corners};
-use crate::math::{Lanes, Mat3, Real};
+use super::isotropic::{ByInvariants, Derivatives, Invariants, Isotropic};
+use super::{Card, Density, Given, Parameter, SmallStrain, constants};
+use crate::math::{Mat3, Real};
 
 /// The `mooney-rivlin` model; constants a, b, κ.
 pub struct MooneyRivlin;
@@ -44,6 +44,7 @@ impl Density for MooneyRivlin {
         small_strain: SmallStrain::Given,
         cite: "rivlin1948",
     };
+    type Tangent = ByInvariants;
 
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
         let half = 0.5 * given.mu;
@@ -101,24 +102,6 @@ impl Density for MooneyRivlin {
         let along = kappa * (J - T::one()) - ((alpha * I + (beta + beta) * i2) / J).scale(2.0 / 3.0);
         let by_F = alpha + beta * I;
         F.scale(by_F + by_F) - (*F * C).scale(beta + beta) + cof.scale(along)
-    }
-
-    fn hessian(c: &[f64], F: &Mat3) -> Mat9 {
-        isotropic::hessian::<Self>(c, F)
-    }
-
-    fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
-        isotropic::hessian_projected::<Self>(c, F)
-    }
-
-    #[inline(always)]
-    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
-        corners::isotropic::<Self, T>(c, F, gradients, out);
-    }
-
-    #[inline(always)]
-    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
-        corners::isotropic_projected::<Self, Lanes>(c, F, gradients, out);
     }
 }
 

@@ -6,9 +6,9 @@
 //! \[kharevych2010\]
 
 use super::from_rest::{FromRest, infinite_unless_positive, nan_unless_positive};
-use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Corners, Density, Given, Mat9, SmallStrain, constants, corners};
-use crate::math::{Lanes, Mat3, Real};
+use super::isotropic::{ByInvariants, Derivatives, Invariants, Isotropic};
+use super::{Card, Density, Given, SmallStrain, constants};
+use crate::math::{Mat3, Real};
 
 /// The `neo-hookean` model; constants a, κ.
 pub struct NeoHookean;
@@ -25,6 +25,7 @@ impl Density for NeoHookean {
         small_strain: SmallStrain::Given,
         cite: "kharevych2010",
     };
+    type Tangent = ByInvariants;
 
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
         Ok(vec![0.5 * given.mu, given.bulk()])
@@ -47,24 +48,6 @@ impl Density for NeoHookean {
         let shear = (a + a) * J.inverse_cbrt().squared();
         let along = kappa * (J - T::one()) - (shear * I / J).scale(1.0 / 3.0);
         Mat3::combine(shear, F, along, &F.cofactor())
-    }
-
-    fn hessian(c: &[f64], F: &Mat3) -> Mat9 {
-        isotropic::hessian::<Self>(c, F)
-    }
-
-    fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
-        isotropic::hessian_projected::<Self>(c, F)
-    }
-
-    #[inline(always)]
-    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
-        corners::isotropic::<Self, T>(c, F, gradients, out);
-    }
-
-    #[inline(always)]
-    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
-        corners::isotropic_projected::<Self, Lanes>(c, F, gradients, out);
     }
 }
 

@@ -5,9 +5,9 @@
 //! ½μ[t + 2(x − ln J)] + ½λ ln²J with x, t of `from_rest`. \[bonet2008\]
 
 use super::from_rest::{FromRest, infinite_unless_positive};
-use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Corners, Density, Given, Mat9, SmallStrain, constants, corners};
-use crate::math::{Lanes, Mat3, Real};
+use super::isotropic::{ByInvariants, Derivatives, Invariants, Isotropic};
+use super::{Card, Density, Given, SmallStrain, constants};
+use crate::math::{Mat3, Real};
 
 /// The `neo-hookean-log` model; constants λ, μ.
 pub struct NeoHookeanLog;
@@ -24,6 +24,7 @@ impl Density for NeoHookeanLog {
         small_strain: SmallStrain::Given,
         cite: "bonet2008",
     };
+    type Tangent = ByInvariants;
 
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
         Ok(vec![given.lambda, given.mu])
@@ -45,24 +46,6 @@ impl Density for NeoHookeanLog {
         let J = F.det();
         let along = (lambda * J.ln() - mu) / J;
         Mat3::combine(mu, F, along, &F.cofactor())
-    }
-
-    fn hessian(c: &[f64], F: &Mat3) -> Mat9 {
-        isotropic::hessian::<Self>(c, F)
-    }
-
-    fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
-        isotropic::hessian_projected::<Self>(c, F)
-    }
-
-    #[inline(always)]
-    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
-        corners::isotropic::<Self, T>(c, F, gradients, out);
-    }
-
-    #[inline(always)]
-    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
-        corners::isotropic_projected::<Self, Lanes>(c, F, gradients, out);
     }
 }
 

@@ -9,9 +9,9 @@
 //! ψ is summed as ½μ̂[¾t + (z − ln(1+z))] + ½λ̂x², z = (I−3)/4, with x, t of `from_rest`. \[smith2018\]
 
 use super::from_rest::FromRest;
-use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Corners, Density, Given, Mat9, SmallStrain, constants, corners};
-use crate::math::{Lanes, Mat3, Real};
+use super::isotropic::{ByInvariants, Derivatives, Invariants, Isotropic};
+use super::{Card, Density, Given, SmallStrain, constants};
+use crate::math::{Mat3, Real};
 
 /// The `stable-neo-hookean` model; constants λ̂, μ̂.
 pub struct StableNeoHookean;
@@ -29,6 +29,7 @@ impl Density for StableNeoHookean {
         small_strain: SmallStrain::Given,
         cite: "smith2018",
     };
+    type Tangent = ByInvariants;
 
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
         Ok(vec![given.lambda + 5.0 / 6.0 * given.mu, 4.0 / 3.0 * given.mu])
@@ -49,24 +50,6 @@ impl Density for StableNeoHookean {
         let (I, J) = (F.dot(F), F.det());
         let along = lambda * (J - T::one()) - mu.scale(0.75);
         F.scale(mu * (I / (I + T::one()))) + F.cofactor().scale(along)
-    }
-
-    fn hessian(c: &[f64], F: &Mat3) -> Mat9 {
-        isotropic::hessian::<Self>(c, F)
-    }
-
-    fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
-        isotropic::hessian_projected::<Self>(c, F)
-    }
-
-    #[inline(always)]
-    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
-        corners::isotropic::<Self, T>(c, F, gradients, out);
-    }
-
-    #[inline(always)]
-    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
-        corners::isotropic_projected::<Self, Lanes>(c, F, gradients, out);
     }
 }
 

@@ -5,9 +5,9 @@
 //! without resistance (ψ is even in each σ): for moderate compression only. \[bonet2008\]
 
 use super::from_rest::green_strain;
-use super::isotropic::{self, Derivatives, Invariants, Isotropic};
-use super::{Card, Corners, Density, Given, Mat9, SmallStrain, constants, corners};
-use crate::math::{Lanes, Mat3, Real};
+use super::isotropic::{ByInvariants, Derivatives, Invariants, Isotropic};
+use super::{Card, Density, Given, SmallStrain, constants};
+use crate::math::{Mat3, Real};
 
 /// The `stvk` model; constants λ, μ, 1/(3λ+2μ).
 pub struct StVenantKirchhoff;
@@ -24,6 +24,7 @@ impl Density for StVenantKirchhoff {
         small_strain: SmallStrain::Given,
         cite: "bonet2008",
     };
+    type Tangent = ByInvariants;
 
     fn constants(given: &Given) -> Result<Vec<f64>, String> {
         // Of an incompressible body ψ is what shear costs; its volume is the strains' affair.
@@ -50,24 +51,6 @@ impl Density for StVenantKirchhoff {
         let E = green_strain(F);
         let p = lambda * E.trace();
         *F * (E.scale(mu + mu) + Mat3::diagonal([p, p, p]))
-    }
-
-    fn hessian(c: &[f64], F: &Mat3) -> Mat9 {
-        isotropic::hessian::<Self>(c, F)
-    }
-
-    fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9 {
-        isotropic::hessian_projected::<Self>(c, F)
-    }
-
-    #[inline(always)]
-    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
-        corners::isotropic::<Self, T>(c, F, gradients, out);
-    }
-
-    #[inline(always)]
-    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
-        corners::isotropic_projected::<Self, Lanes>(c, F, gradients, out);
     }
 }
 
