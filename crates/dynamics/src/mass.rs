@@ -54,7 +54,7 @@ impl Mass {
     pub fn solve(&self, held: &[bool], p: &[f64], v: &mut [f64]) {
         match self {
             Self::Lumped(m) => {
-                const CHUNK: usize = 1 << 14;
+                const CHUNK: usize = 1 << 12;
                 threads::par_chunks_mut(v, CHUNK, |k, v| {
                     let at = k * CHUNK..k * CHUNK + v.len();
                     let (m, p, held) = (&m[at.clone()], &p[at.clone()], &held[at]);

@@ -181,6 +181,15 @@ impl Ends {
         }
     }
 
+    /// The unknowns that are held.
+    pub fn held(&self) -> impl Iterator<Item = usize> {
+        // Few are, mostly: by eights, which are compared at once.
+        let (eights, rest) = self.mask.as_chunks::<8>();
+        let some = eights.iter().enumerate().filter(|(_, eight)| **eight != [false; 8]);
+        let end = 8 * eights.len();
+        some.flat_map(|(k, _)| 8 * k..8 * k + 8).chain(end..end + rest.len()).filter(|&i| self.mask[i])
+    }
+
     /// Whether any unknown is held.
     pub fn any(&self) -> bool {
         self.any

@@ -16,8 +16,8 @@ fn add(to: &mut [f64; 9], b: &[f64; 9]) {
     }
 }
 
-/// Blocks that one task goes through: some 200 µs of work.
-const CHUNK: usize = 1 << 15;
+/// Blocks that one task goes through: some 10 µs of work.
+const CHUNK: usize = 1 << 12;
 
 /// A symmetric matrix: its lower triangle as row-major 3×3 blocks.
 ///

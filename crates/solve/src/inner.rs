@@ -13,12 +13,10 @@ use crate::block::BlockMatrix;
 use crate::cholesky::{Cholesky, NotPositiveDefinite};
 use crate::deflate::Deflation;
 use crate::incomplete::Incomplete;
-use crate::packed::{Packed, Padded, pad, unpad};
-use crate::pattern::BlockPattern;
+use crate::packed::Padded;
 use crate::product::add_extra;
-use crate::strips::Strips;
-use crate::vector::dot;
-use std::sync::Arc;
+use crate::threads;
+use crate::vector::{CHUNK, dot};
 
 /// Unknowns per iteration up to which iterations are worth while. A factorisation was measured to take as long as n/50
 /// iterations (145 ms against 0.5 ms at n = 14,883, 46 ms against 0.33 ms at 8,019) and serves some three systems.
@@ -47,12 +45,8 @@ pub(crate) struct Solved {
 #[derive(Default)]
 pub(crate) struct Inner {
     incomplete: Incomplete,
-    /// The matrix for many products, right-hand side and solution, and what products work in.
-    packed: Packed<f64>,
-    padded: [Vec<Padded>; 2],
-    sums: Vec<Vec<Padded>>,
-    /// What products are cut into, and of which pattern.
-    strips: Option<(Arc<BlockPattern>, Strips)>,
+    /// Right-hand side and solution in its order.
+    arranged: [Vec<Padded>; 2],
     /// What was made in this step.
     prepared: bool,
     factored: bool,
@@ -126,29 +120,7 @@ impl Inner {
         // With a low rank beside the matrix only a factor will do.
         let whole = self.fresh || self.low_rank.is_some();
         if !Self::is_small(a.dofs()) && self.direct == 0 && !whole {
-            if !self.prepared {
-                self.incomplete.factor(a);
-                self.prepared = true;
-            }
-            let Self { incomplete, packed, padded: [right, solution], sums, strips, vectors, .. } = self;
-            let strips = strips_of(a.pattern(), strips);
-            packed.set(a.values());
-            pad(b, right);
-            solution.resize(right.len(), [0.0; 4]);
-            let outcome = vectors.descend(
-                &mut |x, y| {
-                    let (x, y) = (x.as_chunks().0, y.as_chunks_mut().0);
-                    packed.multiply(a.pattern(), strips, x, y, sums);
-                    add_extra(a, x, y);
-                },
-                &mut |x| incomplete.solve_padded(x.as_chunks_mut().0),
-                right.as_flattened(),
-                solution.as_flattened_mut(),
-                accuracy,
-                [2, most],
-            );
-            unpad(solution, x);
-            match outcome {
+            match self.with_incomplete(a, b, x, accuracy, most) {
                 Outcome::Solved(solved) => {
                     // What it was made for has changed too much.
                     self.prepared = solved.iterations < most / 2;
@@ -185,6 +157,40 @@ impl Inner {
         }
     }
 
+    /// By conjugate gradients with an incomplete factor.
+    fn with_incomplete(
+        &mut self,
+        a: &BlockMatrix,
+        b: &[f64],
+        x: &mut [f64],
+        accuracy: f64,
+        most: usize,
+    ) -> Outcome {
+        let Self { incomplete, prepared, arranged: [right, solution], vectors, .. } = self;
+        incomplete.take(a);
+        if !*prepared {
+            incomplete.refactor();
+            *prepared = true;
+        }
+        let (parts, matrix, factor) = incomplete.sides();
+        parts.arrange(b, right);
+        solution.resize(right.len(), [0.0; 4]);
+        let outcome = vectors.descend(
+            &mut |x, y| {
+                let (x, y) = (x.as_chunks().0, y.as_chunks_mut().0);
+                matrix.multiply(parts, x, y);
+                add_extra(a, |node| parts.place(node), x, y);
+            },
+            &mut |x| factor.solve(parts, x.as_chunks_mut().0),
+            right.as_flattened(),
+            solution.as_flattened_mut(),
+            accuracy,
+            [2, most],
+        );
+        parts.give_back(solution, x);
+        outcome
+    }
+
     /// By conjugate gradients with a factor.
     fn with_factor(
         &mut self,
@@ -218,17 +224,6 @@ fn preconditioned(low_rank: Option<&Deflation>, solve: &mut dyn FnMut(&mut [f64]
         None => solve(x),
         Some(low_rank) => low_rank.precondition(solve, x),
     }
-}
-
-/// The strips of a pattern, made when it is another one.
-fn strips_of<'a>(
-    pattern: &Arc<BlockPattern>,
-    kept: &'a mut Option<(Arc<BlockPattern>, Strips)>,
-) -> &'a Strips {
-    if kept.as_ref().is_some_and(|(of, _)| !Arc::ptr_eq(of, pattern)) {
-        *kept = None;
-    }
-    &kept.get_or_insert_with(|| (pattern.clone(), Strips::new(pattern))).1
 }
 
 impl Vectors {
@@ -273,10 +268,14 @@ impl Vectors {
                 return Outcome::Indefinite;
             }
             let alpha = rz / curvature;
-            for i in 0..n {
-                x[i] += alpha * p[i];
-                r[i] -= alpha * image[i];
-            }
+            threads::par_chunks_mut_of([&mut *x, r], CHUNK, |k, [x, r]| {
+                let at = k * CHUNK..k * CHUNK + x.len();
+                let (p, image) = (&p[at.clone()], &image[at]);
+                for i in 0..x.len() {
+                    x[i] += alpha * p[i];
+                    r[i] -= alpha * image[i];
+                }
+            });
             gained += alpha * rz;
             gains.push(alpha * rz);
             if k + 1 >= 2 * m {
@@ -295,9 +294,11 @@ impl Vectors {
             if rz == 0.0 {
                 return done(k + 1, 0.0);
             }
-            for i in 0..n {
-                p[i] = z[i] + beta * p[i];
-            }
+            threads::par_chunks_mut(p, CHUNK, |k, p| {
+                for (p, z) in p.iter_mut().zip(&z[k * CHUNK..]) {
+                    *p = z + beta * *p;
+                }
+            });
         }
         Outcome::TooLong
     }

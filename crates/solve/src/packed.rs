@@ -4,26 +4,13 @@
 //! block is then one load of four numbers, the last of which belongs to the next column, and a product with it one fused
 //! instruction. In the precision that is asked for: single precision halves what has to be read.
 
-use crate::pattern::BlockPattern;
-use crate::strips::{Strip, Strips};
+use crate::parts::Parts;
 use crate::threads;
 use pulp::{Arch, NullaryFnOnce};
+use std::ops::Range;
 
 /// A vector of a node, as x, y, z and 0.
 pub(crate) type Padded = [f64; 4];
-
-/// Copies a vector.
-pub(crate) fn pad(x: &[f64], out: &mut Vec<Padded>) {
-    out.clear();
-    out.extend(x.as_chunks::<3>().0.iter().map(|x| [x[0], x[1], x[2], 0.0]));
-}
-
-/// Copies it back.
-pub(crate) fn unpad(x: &[Padded], out: &mut [f64]) {
-    for (x, out) in x.iter().zip(out.as_chunks_mut::<3>().0) {
-        out.copy_from_slice(&x[..3]);
-    }
-}
 
 /// Blocks in the order of their pattern; see the module.
 #[derive(Default)]
@@ -49,7 +36,7 @@ impl Stored for f32 {
 }
 
 /// Blocks that are copied by one task.
-const COPIED: usize = 1 << 15;
+const COPIED: usize = 1 << 12;
 
 impl<T: Stored + Send + Sync> Packed<T> {
     /// Copies row-major blocks.
@@ -65,43 +52,66 @@ impl<T: Stored + Send + Sync> Packed<T> {
     }
 
     /// y ← A x; `sums` are what it works in.
-    pub fn multiply(
-        &self,
-        pattern: &BlockPattern,
-        strips: &Strips,
-        x: &[Padded],
-        y: &mut [Padded],
-        sums: &mut Vec<Vec<Padded>>,
-    ) {
-        let blocks = &self.values[..];
-        if let [strip] = strips.as_slice() {
-            return dispatch(Multiply { blocks, pattern, strip, x, y });
-        }
-        sums.resize_with(strips.as_slice().len(), Vec::new);
-        let mut work: Vec<_> = strips.as_slice().iter().zip(sums.iter_mut()).collect();
-        threads::par_chunks_mut(&mut work, 1, |_, work| {
-            let (strip, sums) = &mut work[0];
-            sums.resize(strip.reach - strip.nodes.start, [0.0; 4]);
-            dispatch(Multiply { blocks, pattern, strip, x, y: sums });
+    pub fn multiply(&self, parts: &Parts, x: &[Padded], y: &mut [Padded], sums: &mut Vec<Vec<Padded>>) {
+        let (blocks, border) = (&self.values[..], parts.border());
+        in_parts(parts, y, sums, |range, y, sums| {
+            y.fill([0.0; 4]);
+            dispatch(Multiply { blocks, parts, range, x, y, border: sums });
         });
-        let sums = &*sums;
-        threads::par_chunks_mut(&mut strips.split(y), 1, |k, part| {
-            let (strip, y) = &mut part[0];
-            y.copy_from_slice(&sums[k][..y.len()]);
-            for (before, sums) in strips.as_slice()[..k].iter().zip(sums) {
-                let from = strip.nodes.start - before.nodes.start;
-                for (y, sum) in y.iter_mut().zip(sums.get(from..).unwrap_or_default()) {
-                    for c in 0..3 {
-                        y[c] += sum[c];
-                    }
-                }
-            }
-        });
+        let y = &mut y[border.clone()];
+        y.fill([0.0; 4]);
+        add_all(sums, y);
+        dispatch(Multiply { blocks, parts, range: border, x, y, border: &mut [] });
     }
 
     /// x ← (L D Lᵀ)⁻¹ x, with L below the diagonal, 1 on it, and D⁻¹ by itself.
-    pub fn substitute(&self, pattern: &BlockPattern, inverse: &[[f64; 9]], x: &mut [Padded]) {
-        dispatch(Substitute { blocks: &self.values, pattern, inverse, x });
+    pub fn substitute(
+        &self,
+        parts: &Parts,
+        inverse: &[[f64; 9]],
+        x: &mut [Padded],
+        sums: &mut Vec<Vec<Padded>>,
+    ) {
+        let (blocks, border) = (&self.values[..], parts.border());
+        in_parts(parts, x, sums, |range, x, sums| {
+            dispatch(Forward { blocks, parts, range, x, border: sums })
+        });
+        let (inner, outer) = x.split_at_mut(border.start);
+        add_all(sums, outer);
+        dispatch(Forward { blocks, parts, range: border.clone(), x: outer, border: &mut [] });
+        dispatch(Backward { blocks, parts, range: border, inverse, x: outer, border: &[] });
+        in_parts(parts, inner, sums, |range, x, _| {
+            dispatch(Backward { blocks, parts, range, inverse, x, border: outer });
+        });
+    }
+}
+
+/// Calls `f` for each part, with what belongs to it and a sum for every node of the border, 0 at first.
+fn in_parts(
+    parts: &Parts,
+    x: &mut [Padded],
+    sums: &mut Vec<Vec<Padded>>,
+    f: impl Fn(Range<usize>, &mut [Padded], &mut [Padded]) + Sync,
+) {
+    sums.resize_with(parts.ranges().len(), Vec::new);
+    let own = parts.split(x, |range| range.len()).0;
+    let mut work: Vec<_> = own.into_iter().zip(sums).collect();
+    threads::par_chunks_mut(&mut work, 1, |k, work| {
+        let (x, sums) = &mut work[0];
+        sums.clear();
+        sums.resize(parts.border().len(), [0.0; 4]);
+        f(parts.ranges()[k].clone(), x, sums);
+    });
+}
+
+/// Adds what the parts have summed up for the border.
+fn add_all(sums: &[Vec<Padded>], border: &mut [Padded]) {
+    for sums in sums {
+        for (to, sum) in border.iter_mut().zip(sums) {
+            for c in 0..3 {
+                to[c] += sum[c];
+            }
+        }
     }
 }
 
@@ -163,31 +173,36 @@ fn gather<const FUSED: bool>(b: &[Padded; 3], x: &Padded, sums: &mut [Padded; 3]
     }
 }
 
-/// The sums over the columns of a strip, from its first row on.
+/// Adds the products of the columns of a part with x to y and, in the rows of the border, to that.
 struct Multiply<'a, T> {
     blocks: &'a [T],
-    pattern: &'a BlockPattern,
-    strip: &'a Strip,
+    parts: &'a Parts,
+    range: Range<usize>,
     x: &'a [Padded],
     y: &'a mut [Padded],
+    border: &'a mut [Padded],
 }
 
 impl<T: Stored> Loop for Multiply<'_, T> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let Self { blocks, pattern, strip, x, y } = self;
-        let start = strip.nodes.start;
-        y.fill([0.0; 4]);
-        for j in strip.nodes.clone() {
-            let first = pattern.diagonal_position(j);
+        let Self { blocks, parts, range, x, y, border } = self;
+        let (start, behind) = (range.start, parts.border().start);
+        for j in range {
+            let [(first, own), (second, outer)] = parts.column(j);
             let xj = x[j];
             let mut sums = [[0.0; 4]; 3];
-            for (k, &i) in pattern.column(j)[1..].iter().enumerate() {
-                let (i, b) = (i as usize, columns(blocks, first + 1 + k));
+            for (k, &i) in own.iter().enumerate() {
+                let (i, b) = (i as usize, columns(blocks, first + k));
                 y[i - start] = add_product::<FUSED>(&b, 1.0, &xj, y[i - start]);
                 gather::<FUSED>(&b, &x[i], &mut sums);
             }
-            let mut yj = add_product::<FUSED>(&columns(blocks, first), 1.0, &xj, y[j - start]);
+            for (k, &i) in outer.iter().enumerate() {
+                let (i, b) = (i as usize, columns(blocks, second + k));
+                border[i - behind] = add_product::<FUSED>(&b, 1.0, &xj, border[i - behind]);
+                gather::<FUSED>(&b, &x[i], &mut sums);
+            }
+            let mut yj = add_product::<FUSED>(&columns(blocks, first - 1), 1.0, &xj, y[j - start]);
             for c in 0..3 {
                 yj[c] += sums[c][0] + sums[c][1] + sums[c][2];
             }
@@ -197,38 +212,66 @@ impl<T: Stored> Loop for Multiply<'_, T> {
     }
 }
 
-struct Substitute<'a, T> {
+/// x ← L⁻¹ x in a part; what it takes from the border is added up there.
+struct Forward<'a, T> {
     blocks: &'a [T],
-    pattern: &'a BlockPattern,
-    inverse: &'a [[f64; 9]],
+    parts: &'a Parts,
+    range: Range<usize>,
     x: &'a mut [Padded],
+    border: &'a mut [Padded],
 }
 
-impl<T: Stored> Loop for Substitute<'_, T> {
+impl<T: Stored> Loop for Forward<'_, T> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let Self { blocks, pattern, inverse, x } = self;
-        for j in 0..pattern.n() {
-            let first = pattern.diagonal_position(j);
-            let xj = x[j];
-            for (k, &i) in pattern.column(j)[1..].iter().enumerate() {
-                let i = i as usize;
-                x[i] = add_product::<FUSED>(&columns(blocks, first + 1 + k), -1.0, &xj, x[i]);
+        let Self { blocks, parts, range, x, border } = self;
+        let (start, behind) = (range.start, parts.border().start);
+        for j in range {
+            let [(first, own), (second, outer)] = parts.column(j);
+            let xj = x[j - start];
+            for (k, &i) in own.iter().enumerate() {
+                let i = i as usize - start;
+                x[i] = add_product::<FUSED>(&columns(blocks, first + k), -1.0, &xj, x[i]);
+            }
+            for (k, &i) in outer.iter().enumerate() {
+                let i = i as usize - behind;
+                border[i] = add_product::<FUSED>(&columns(blocks, second + k), -1.0, &xj, border[i]);
             }
         }
-        for j in (0..pattern.n()).rev() {
-            let first = pattern.diagonal_position(j);
+    }
+}
+
+/// x ← L⁻ᵀ D⁻¹ x in a part, when the border is done.
+struct Backward<'a, T> {
+    blocks: &'a [T],
+    parts: &'a Parts,
+    range: Range<usize>,
+    inverse: &'a [[f64; 9]],
+    x: &'a mut [Padded],
+    border: &'a [Padded],
+}
+
+impl<T: Stored> Loop for Backward<'_, T> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { blocks, parts, range, inverse, x, border } = self;
+        let (start, behind) = (range.start, parts.border().start);
+        for j in range.rev() {
+            let [(first, own), (second, outer)] = parts.column(j);
             let mut sums = [[0.0; 4]; 3];
-            for (k, &i) in pattern.column(j)[1..].iter().enumerate() {
-                gather::<FUSED>(&columns(blocks, first + 1 + k), &x[i as usize], &mut sums);
+            for (k, &i) in own.iter().enumerate() {
+                gather::<FUSED>(&columns(blocks, first + k), &x[i as usize - start], &mut sums);
             }
-            let (d, xj) = (&inverse[j], x[j]);
+            for (k, &i) in outer.iter().enumerate() {
+                gather::<FUSED>(&columns(blocks, second + k), &border[i as usize - behind], &mut sums);
+            }
+            let (d, xj) = (&inverse[j], x[j - start]);
             let mut out = [0.0; 4];
             for c in 0..3 {
                 let below = sums[c][0] + sums[c][1] + sums[c][2];
                 out[c] = d[3 * c] * xj[0] + d[3 * c + 1] * xj[1] + d[3 * c + 2] * xj[2] - below;
             }
-            x[j] = out;
+            x[j - start] = out;
         }
     }
 }

@@ -36,6 +36,13 @@ impl PartialEq for BlockPattern {
 
 impl Eq for BlockPattern {}
 
+impl Default for BlockPattern {
+    /// Of no nodes.
+    fn default() -> Self {
+        BlockPattern { col_ptr: vec![0], rows: Vec::new(), by_rows: OnceLock::new() }
+    }
+}
+
 impl BlockPattern {
     /// The pattern in which all nodes of a clique (one element) are coupled with each other, and every node with itself.
     ///

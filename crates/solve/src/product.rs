@@ -33,14 +33,20 @@ pub(crate) fn mul_vec(a: &BlockMatrix, x: &[f64], y: &mut [f64]) {
     } else {
         by_columns(a, x, y);
     }
-    add_extra(a, x, y);
+    add_extra(a, |node| node, x, y);
 }
 
-/// y ← y + the part of A outside of the pattern times x.
+/// y ← y + the part of A outside of the pattern times x, whose nodes are at these places.
 ///
 /// A node may have further numbers, which are left alone.
-pub(crate) fn add_extra<const N: usize>(a: &BlockMatrix, x: &[[f64; N]], y: &mut [[f64; N]]) {
+pub(crate) fn add_extra<const N: usize>(
+    a: &BlockMatrix,
+    place: impl Fn(u32) -> u32,
+    x: &[[f64; N]],
+    y: &mut [[f64; N]],
+) {
     for (&(i, j), block) in a.extra() {
+        let (i, j) = (place(i), place(j));
         for (to, from, transposed) in [(i, j, false), (j, i, true)] {
             let (to, from) = (y[to as usize].first_chunk_mut(), x[from as usize].first_chunk());
             if let (Some(to), Some(from)) = (to, from) {

@@ -3,27 +3,29 @@
 //! Results are identical to the bit for any number of threads. That is kept by construction: work is cut into
 //! chunks whose borders depend on the data alone, every chunk is computed by one thread with the same instructions,
 //! and partial results are combined in the order of the chunks. Floating-point addition is not associative, so a
-//! reduction tree shaped by the scheduler (what `rayon`'s own `sum` does) would not repeat.
+//! reduction tree shaped by the scheduler would not repeat.
 //!
-//! With one thread, or one chunk, nothing here touches the pool or the heap.
+//! With one thread, or one chunk, nothing here touches other threads or the heap.
 
-use rayon::prelude::*;
+use crate::crew::Crew;
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Threads in use; 0 until the first question or [`set_threads`].
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// The pool for more than one thread, made when first needed and replaced when the count changes.
-static POOL: RwLock<Option<Arc<rayon::ThreadPool>>> = RwLock::new(None);
+/// The crew for more than one thread, made when first needed and replaced when the count changes.
+static CREW: RwLock<Option<Arc<Crew>>> = RwLock::new(None);
+/// Among so many, at most, work is divided beforehand; more take what is left.
+const SHARES: usize = 16;
 
 thread_local! {
     /// Whether this thread works by itself.
     static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does something on this thread alone, whatever the count: work in the background that leaves the pool to others.
+/// Does something on this thread alone, whatever the count: work in the background that leaves the crew to others.
 pub fn alone<R>(work: impl FnOnce() -> R) -> R {
     struct Back(bool);
     impl Drop for Back {
@@ -37,14 +39,14 @@ pub fn alone<R>(work: impl FnOnce() -> R) -> R {
 
 /// Uses `n` threads from now on; 0 means all cores.
 ///
-/// Work already under way finishes on the pool it started with.
+/// Work already under way finishes with the crew it started with.
 pub fn set_threads(n: usize) {
     let n = if n == 0 { cores() } else { n };
-    // The count is written under the lock, so that no pool of another size can be put in its place.
-    let mut pool = POOL.write().unwrap_or_else(PoisonError::into_inner);
+    // The count is written under the lock, so that no crew of another size can be put in its place.
+    let mut crew = CREW.write().unwrap_or_else(PoisonError::into_inner);
     COUNT.store(n, Ordering::Release);
-    if pool.as_ref().is_some_and(|p| p.current_num_threads() != n) {
-        *pool = None;
+    if crew.as_ref().is_some_and(|c| c.size() != n) {
+        *crew = None;
     }
 }
 
@@ -69,21 +71,18 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// The pool, or none if one thread is asked for or the system gives no more threads (then the caller runs alone:
-/// slower, same bits).
-fn pool() -> Option<Arc<rayon::ThreadPool>> {
+/// The crew, or none if one thread is asked for.
+fn crew() -> Option<Arc<Crew>> {
     if threads() <= 1 {
         return None;
     }
-    if let Some(pool) = POOL.read().unwrap_or_else(PoisonError::into_inner).as_ref() {
-        return Some(pool.clone());
+    if let Some(crew) = CREW.read().unwrap_or_else(PoisonError::into_inner).as_ref() {
+        return Some(crew.clone());
     }
-    let mut slot = POOL.write().unwrap_or_else(PoisonError::into_inner);
+    let mut slot = CREW.write().unwrap_or_else(PoisonError::into_inner);
     let n = count();
     if slot.is_none() && n > 1 {
-        let built =
-            rayon::ThreadPoolBuilder::new().num_threads(n).thread_name(|i| format!("lilyan-{i}")).build();
-        *slot = built.ok().map(Arc::new);
+        *slot = Some(Arc::new(Crew::new(n)));
     }
     slot.clone()
 }
@@ -95,12 +94,37 @@ fn pool() -> Option<Arc<rayon::ThreadPool>> {
 pub fn par_chunks_mut<T: Send>(data: &mut [T], chunk: usize, f: impl Fn(usize, &mut [T]) + Sync) {
     assert!(chunk > 0, "chunks must hold at least one item");
     if data.len() > chunk
-        && let Some(pool) = pool()
+        && let Some(crew) = crew()
     {
-        pool.install(|| data.par_chunks_mut(chunk).enumerate().for_each(|(i, part)| f(i, part)));
-        return;
+        return share(&crew, data, chunk, &f);
     }
     data.chunks_mut(chunk).enumerate().for_each(|(i, part)| f(i, part));
+}
+
+/// Everybody begins with the chunks of a share of his own, the same in every loop over the same data, which is then where he left
+/// it; and then helps the others.
+fn share<T: Send>(crew: &Crew, data: &mut [T], chunk: usize, f: &(impl Fn(usize, &mut [T]) + Sync)) {
+    let chunks = data.len().div_ceil(chunk);
+    let count = crew.size().min(SHARES);
+    let (mut rest, mut taken) = (data, 0);
+    let shares: [_; SHARES] = std::array::from_fn(|k| {
+        let to = if k < count { chunks * (k + 1) / count } else { chunks };
+        let length = ((to - taken) * chunk).min(rest.len());
+        let (own, behind) = std::mem::take(&mut rest).split_at_mut(length);
+        rest = behind;
+        let first = std::mem::replace(&mut taken, to);
+        Mutex::new((first..to).zip(own.chunks_mut(chunk)))
+    });
+    crew.call(&|number| {
+        for k in 0..count {
+            let share = &shares[(number + k) % count];
+            // The lock is let go of before the work begins.
+            let next = || share.lock().unwrap_or_else(PoisonError::into_inner).next();
+            while let Some((i, part)) = next() {
+                f(i, part);
+            }
+        }
+    });
 }
 
 /// Calls `f(index, parts)` for every `chunk` consecutive items of several slices of equal length.
@@ -118,17 +142,16 @@ pub fn par_chunks_mut_of<const N: usize>(
     let mut parts = slices.map(|s| s.chunks_mut(chunk));
     let rows = (0..n.div_ceil(chunk)).map(|_| parts.each_mut().map(|p| p.next().unwrap_or_default()));
     if n > chunk
-        && let Some(pool) = pool()
+        && let Some(crew) = crew()
     {
-        let rows: Vec<_> = rows.collect();
-        pool.install(|| rows.into_par_iter().enumerate().for_each(|(i, row)| f(i, row)));
-        return;
+        let mut rows: Vec<_> = rows.collect();
+        return share(&crew, &mut rows, 1, &|i, row| f(i, row[0].each_mut().map(|part| &mut **part)));
     }
     rows.enumerate().for_each(|(i, row)| f(i, row));
 }
 
-/// Numbers per task of the plain vector loops below: some 10 µs of work.
-const CHUNK: usize = 1 << 14;
+/// Numbers per task of the plain vector loops below: some µs of work.
+const CHUNK: usize = 1 << 12;
 
 /// Sets every number to 0.
 pub fn clear(x: &mut [f64]) {
@@ -156,9 +179,11 @@ pub fn copy(from: &[f64], to: &mut Vec<f64>) {
 /// `[f(0), f(1), …, f(count − 1)]`, in this order. Each call should be worth a few microseconds.
 pub fn par_map<R: Send>(count: usize, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     if count > 1
-        && let Some(pool) = pool()
+        && let Some(crew) = crew()
     {
-        return pool.install(|| (0..count).into_par_iter().map(&f).collect());
+        let mut out: Vec<Option<R>> = std::iter::repeat_with(|| None).take(count).collect();
+        share(&crew, &mut out, 1, &|i, out| out[0] = Some(f(i)));
+        return out.into_iter().flatten().collect();
     }
     (0..count).map(f).collect()
 }

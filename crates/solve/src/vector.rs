@@ -2,8 +2,8 @@
 
 use crate::threads;
 
-/// Long enough (some 10 µs) to be worth handing to another thread.
-const CHUNK: usize = 1 << 15;
+/// Numbers per task: some 2 µs of work.
+pub(crate) const CHUNK: usize = 1 << 13;
 
 /// x · y.
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {

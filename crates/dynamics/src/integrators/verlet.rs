@@ -143,13 +143,13 @@ fn add_to(x: &mut Vec<f64>, from: &[f64], carry: &mut [f64], c: f64, d: &[f64]) 
     });
 }
 
-/// Numbers per task: some 10 µs of work.
-const CHUNK: usize = 1 << 14;
+/// Numbers per task: some µs of work.
+const CHUNK: usize = 1 << 12;
 
 impl Verlet {
-    /// The step of a system without held unknowns, damping, sparse mass or carries: the same sums in two
+    /// The step of a system without damping, constraints, sparse mass or carries: the same sums in two
     /// passes, since with millions of tets every vector that is read or written shows.
-    fn free_step(
+    fn plain_step(
         &mut self,
         system: &dyn System,
         masses: &[f64],
@@ -170,8 +170,21 @@ impl Verlet {
             made = self.kick_and_drift(masses, state, h);
         }
         if made {
+            if self.ends.any() {
+                system.place_held(state.t + h, &mut self.q, &mut self.v);
+                for i in self.ends.held() {
+                    self.gradient_at[i] = self.q[i];
+                }
+            }
             system.gradient(state.t + h, &self.q, &mut self.gradient);
             made = self.kick(masses, h);
+            if self.ends.any() {
+                // What they had of their own is in `q`, and has not changed.
+                system.place_held(state.t + h, &mut self.q, &mut self.v);
+                for i in self.ends.held() {
+                    self.p[i] = masses[i] * self.v[i];
+                }
+            }
         }
         if !made {
             self.gradient_at.clear();
@@ -240,9 +253,9 @@ impl Integrator for Verlet {
         if let Mass::Lumped(masses) = system.mass()
             && !(self.compensated || system.has_forces() || system.has_impulse())
             && system.constraints().is_empty()
-            && !self.ends.hold(system, state.t + h, n)
         {
-            return self.free_step(system, masses, state, h).map(|()| Integrating::default());
+            self.ends.hold(system, state.t + h, n);
+            return self.plain_step(system, masses, state, h).map(|()| Integrating::default());
         }
         self.ends.prepare(system, state, h)?;
         if !threads::equal(&self.gradient_at, &state.q) {

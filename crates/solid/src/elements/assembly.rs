@@ -7,8 +7,8 @@ use crate::math::Mat3;
 use lilyan_solve::threads;
 use std::cell::Cell;
 
-/// Below this many runs, some 0.5 ms of work, one thread is faster than waking others.
-const SERIAL: usize = 24;
+/// Below this many runs, of some 20 µs each, one thread does it all.
+const SERIAL: usize = 3;
 
 /// Adds the forces of a run: first block number, blocks, fields on the nodes of the run, forces there.
 type RunKernel<'a, const N: usize> = &'a (dyn Fn(usize, &[Block], [&[Padded]; N], &mut [Padded]) + Sync);
@@ -138,7 +138,7 @@ impl Tets {
         }
         threads::par_chunks_mut(&mut parts, 1, |r, part| self.forces_of_run(r, fields, kernel, part[0]));
         let (incidence, partial) = (self.incidence(), &*partial);
-        const NODES: usize = 2048;
+        const NODES: usize = 512;
         threads::par_chunks_mut(&mut g[3 * self.nodes.start..3 * self.nodes.end], 3 * NODES, |chunk, g| {
             for (k, g) in g.as_chunks_mut::<3>().0.iter_mut().enumerate() {
                 let n = chunk * NODES + k;

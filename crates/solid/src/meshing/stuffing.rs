@@ -18,12 +18,14 @@ use super::lattice::Lattice;
 use super::solid::Solid;
 use crate::mesh::TetMesh;
 use crate::mesh::vector::{V3, distance, lerp, volume};
-use rayon::prelude::*;
+use lilyan_solve::threads;
 use std::collections::BTreeMap;
 
 /// Fractions of an edge within which a cut takes the lattice point along.
 const ALPHA_LONG: f64 = 0.24999;
 const ALPHA_SHORT: f64 = 0.41189;
+/// Lattice points per task.
+const POINTS: usize = 1 << 8;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Sign {
@@ -50,17 +52,15 @@ impl Stuffing<'_> {
         let lattice = &self.lattice;
         let inside = &self.inside;
         let shape = self.shape;
-        let found: Vec<Vec<(Key, f64)>> = (0..lattice.len() as u32)
-            .into_par_iter()
-            .filter(|&u| inside[u as usize])
-            .map(|u| {
-                lattice
-                    .neighbours(u)
-                    .filter(|&v| !inside[v as usize])
-                    .map(|v| ((u, v), shape.crossing(lattice.position(u), lattice.position(v))))
-                    .collect()
-            })
-            .collect();
+        let found = threads::par_map(lattice.len().div_ceil(POINTS), |chunk| {
+            let points = chunk * POINTS..lattice.len().min((chunk + 1) * POINTS);
+            let edges = points.filter(|&u| inside[u]).flat_map(|u| {
+                let unlike = lattice.neighbours(u as u32).filter(|&v| !inside[v as usize]);
+                unlike.map(move |v| (u as u32, v))
+            });
+            let cut = |(u, v)| ((u, v), shape.crossing(lattice.position(u), lattice.position(v)));
+            edges.map(cut).collect::<Vec<(Key, f64)>>()
+        });
         let mut near: BTreeMap<u32, Vec<(f64, Key)>> = BTreeMap::new();
         let mut places = BTreeMap::new();
         for ((u, v), t) in found.into_iter().flatten() {
@@ -202,8 +202,12 @@ fn prism(a: [Key; 3], b: [Key; 3], over: [bool; 3]) -> [[Key; 4]; 3] {
 /// Fills `shape` with tets of a lattice with cubes of the given edge, m.
 pub(crate) fn stuff(shape: &dyn Solid, edge: f64) -> Result<TetMesh, MeshingError> {
     let lattice = Lattice::new(shape.bounds(), edge)?;
-    let inside: Vec<bool> =
-        (0..lattice.len() as u32).into_par_iter().map(|v| shape.inside(lattice.position(v))).collect();
+    let mut inside = vec![false; lattice.len()];
+    threads::par_chunks_mut(&mut inside, POINTS, |chunk, inside| {
+        for (k, inside) in inside.iter_mut().enumerate() {
+            *inside = shape.inside(lattice.position((chunk * POINTS + k) as u32));
+        }
+    });
     let mut s =
         Stuffing { lattice, inside, signs: Vec::new(), moved: BTreeMap::new(), cuts: BTreeMap::new(), shape };
     s.cut_and_move();

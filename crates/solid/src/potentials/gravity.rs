@@ -1,8 +1,8 @@
 //! Uniform gravity, W = −Σ m g·x.
 
 use super::{Kind, Potential};
-use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
+use lilyan_solve::{BlockMatrix, threads};
 
 /// Uniform gravity on nodal masses.
 pub struct Gravity {
@@ -22,11 +22,15 @@ impl Potential for Gravity {
         -q.chunks_exact(3).zip(&self.masses).map(one).sum::<f64>()
     }
     fn add_gradient(&self, _q: &[f64], out: &mut [f64]) {
-        for (out, m) in out.chunks_exact_mut(3).zip(&self.masses) {
-            for k in 0..3 {
-                out[k] -= m * self.acceleration[k];
+        /// Nodes per task.
+        const NODES: usize = 1 << 11;
+        threads::par_chunks_mut(out, 3 * NODES, |chunk, out| {
+            for (out, m) in out.as_chunks_mut::<3>().0.iter_mut().zip(&self.masses[NODES * chunk..]) {
+                for k in 0..3 {
+                    out[k] -= m * self.acceleration[k];
+                }
             }
-        }
+        });
     }
     fn add_hessian(&self, _q: &[f64], _curvature: Curvature, _h: &mut BlockMatrix) {}
     fn add_discrete_gradient(&self, q0: &[f64], _q1: &[f64], g: &mut [f64]) -> bool {
