@@ -87,7 +87,7 @@ def cases():
     # name, fine scene, coarse tets, what `average` is off by at least, what `homogenize` at most (first frequency)
     yield "layered cube", finer(built_in("layered-cube"), "[8, 8, 16]", "[12, 12, 24]"), 48, 1.0, 0.2
     # Under all of its weight the bar swings down by its length; here by a twelfth of it.
-    yield "cracked bar", finer(built_in("cracked-bar"), "[40, 8, 8]", "[40, 10, 10]"), 100, 0.5, 0.25
+    yield "cracked bar", finer(built_in("cracked-bar"), "[40, 8, 8]", "[40, 16, 16]"), 100, 0.5, 0.25
     if not common.LONG:
         return
     fibre = "((y-0.25)^2 + (z-0.25)^2 < 0.01) + ((y-0.75)^2 + (z-0.25)^2 < 0.01)" \
