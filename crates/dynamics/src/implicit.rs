@@ -545,6 +545,7 @@ impl From<SolveReport> for Integrating {
         Self {
             newton_iterations: r.iterations,
             linear_iterations: r.linear_iterations,
+            multigrid: r.multigrid,
             shortfall: r.shortfall,
         }
     }

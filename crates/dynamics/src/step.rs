@@ -12,6 +12,8 @@ pub struct Integrating {
     pub newton_iterations: usize,
     /// Linear iterations inside them.
     pub linear_iterations: usize,
+    /// Linear systems that were solved with a multigrid method.
+    pub multigrid: usize,
     /// Where less effort than asked for ended a solve early ([`crate::Integrator::set_effort`]): how many times its last
     /// correction was what the tolerance allows. 0 where nothing was cut.
     pub shortfall: f64,
@@ -22,6 +24,7 @@ impl Integrating {
     pub fn add(&mut self, part: Self) {
         self.newton_iterations += part.newton_iterations;
         self.linear_iterations += part.linear_iterations;
+        self.multigrid += part.multigrid;
         self.shortfall = self.shortfall.max(part.shortfall);
     }
 }

@@ -98,6 +98,8 @@ impl Cholesky {
         }
         self.analyse(a);
         let analysis = self.analysis.as_mut().expect("made by analyse");
+        self.values.resize(analysis.matrix.row_idx().len(), 0.0);
+        self.factor.resize(analysis.symbolic.len_val(), 0.0);
         analysis.fill(a, &mut self.values);
         let matrix = SparseColMatRef::new(analysis.matrix.as_ref(), &self.values);
         let stack = MemStack::new(&mut analysis.factor_memory);
@@ -123,6 +125,15 @@ impl Cholesky {
         Ok(())
     }
 
+    /// What a factorisation of A would cost and take: multiplications and additions, and numbers stored. The factor of
+    /// before is lost if A has couplings that are new.
+    pub(crate) fn cost(&mut self, a: &BlockMatrix) -> [f64; 2] {
+        if a.dofs() > 0 {
+            self.analyse(a);
+        }
+        [self.flops_estimate(), self.nonzeros() as f64]
+    }
+
     /// Makes sure that the analysis covers A.
     fn analyse(&mut self, a: &BlockMatrix) {
         let known = self.analysis.as_ref().is_some_and(|analysis| {
@@ -146,12 +157,10 @@ impl Cholesky {
         }
         let outside = |c: &(u32, u32)| a.pattern().position(c.0 as usize, c.1 as usize).is_none();
         let couplings: Vec<_> = self.seen.iter().copied().filter(outside).collect();
-        self.analysis = None; // its memory first
+        // Their memory first. That of numbers is asked for when there are some.
+        (self.analysis, self.values, self.factor) = (None, Vec::new(), Vec::new());
+        self.factored = false;
         let analysis = Analysis::new(a.pattern(), &couplings, self.ordering);
-        self.values.clear();
-        self.values.resize(analysis.matrix.row_idx().len(), 0.0);
-        self.factor.clear();
-        self.factor.resize(analysis.symbolic.len_val(), 0.0);
         self.solve_memory = None;
         self.analysis = Some(analysis);
         self.analyses += 1;
@@ -222,7 +231,7 @@ impl Cholesky {
 }
 
 /// A dof whose column holds a number that is not finite.
-fn first_non_finite(a: &BlockMatrix) -> Option<usize> {
+pub(crate) fn first_non_finite(a: &BlockMatrix) -> Option<usize> {
     if a.is_finite() {
         return None;
     }

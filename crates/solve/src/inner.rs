@@ -4,6 +4,7 @@
 //!   factor ([`Incomplete`]).
 //! * Stiff ones, on which that takes long: a Cholesky factor, which then preconditions conjugate gradients for the
 //!   matrices that follow, in this step and the next ones, until a new factor is cheaper.
+//! * Stiff ones whose factor would cost too much: levels of a coarser and coarser body ([`Multigrid`]), kept as a factor is.
 //!
 //! Costs are counted, not timed, so that the choice, and with it every bit of a run, repeats. An incomplete factor that took too
 //! long is tried again after 32 systems, then 64, and so on: bodies may be pinned, cut loose, or come to rest.
@@ -13,6 +14,7 @@ use crate::block::BlockMatrix;
 use crate::cholesky::{Cholesky, NotPositiveDefinite};
 use crate::deflate::Deflation;
 use crate::incomplete::Incomplete;
+use crate::multigrid::Multigrid;
 use crate::packed::Padded;
 use crate::product::add_extra;
 use crate::threads;
@@ -29,16 +31,54 @@ const REUSE: usize = 12;
 const WORN: usize = 8;
 /// Iterations with a new factor and a low rank beside it: two or three are expected.
 const MOST: usize = 100;
-/// Systems before an incomplete factor that failed is tried again, at first.
+/// Systems before an incomplete factor, or levels, that failed are tried again, at first.
 const PENALTY: usize = 32;
+/// Iterations with an incomplete factor that cost as much as one with levels, and how many of these a digit takes at least.
+const LIKE: f64 = 5.0;
+const PACE: f64 = 5.0;
+/// Nanoseconds, as measured: an iteration with levels takes some 200 for every unknown; a factor of before some three
+/// substitutions for three digits, 2.3 for every number stored in it, and a share of its making, 22 operations in each, that
+/// serves eight systems.
+const LEVEL: f64 = 200.0;
+const STORED: f64 = 3.0 * 2.3;
+const OPERATION: f64 = 1.0 / (8.0 * 22.0);
+const DIGITS: f64 = 3.0;
+/// Iterations for as many digits that levels take on an ordinary body: if a factor costs less it is made.
+const ORDINARY: f64 = 12.0;
+/// Iterations, beyond those that new levels would have taken, that are worth new ones; and how much more is no sign of wear.
+const LEVELS: f64 = 10.0;
+const SLACK: f64 = 1.25;
 
 /// A system that was solved.
 pub(crate) struct Solved {
     pub iterations: usize,
     /// Estimate of the error relative to the solution, in the norm of the matrix.
     pub error: f64,
-    /// Whether the factor is new.
-    pub factored: bool,
+    /// What was made of the matrix.
+    pub made: Option<Means>,
+    /// Whether levels were used.
+    pub coarsened: bool,
+}
+
+/// What is made of one matrix and may serve others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Means {
+    Factor,
+    Levels,
+}
+
+/// Ways that took too long are left alone for a number of systems, twice as many each time.
+#[derive(Default)]
+struct Patience {
+    rest: usize,
+    penalty: usize,
+}
+
+impl Patience {
+    fn lose(&mut self) {
+        self.penalty = (2 * self.penalty).clamp(PENALTY, 1 << 20);
+        self.rest = self.penalty;
+    }
 }
 
 /// See the module.
@@ -49,13 +89,18 @@ pub(crate) struct Inner {
     arranged: [Vec<Padded>; 2],
     /// What was made in this step.
     prepared: bool,
-    factored: bool,
+    kept: Option<Means>,
     fresh: bool,
     /// What is to be added to the matrices of this step.
     low_rank: Option<Deflation>,
-    /// Systems to be solved directly before another try, and how many it will be the next time.
-    direct: usize,
-    penalty: usize,
+    incompletely: Patience,
+    by_levels: Patience,
+    /// Iterations with levels that cost as much as a factor does, once it was found out.
+    worth: Option<f64>,
+    levels: Multigrid,
+    /// Iterations per digit when the levels were new, and what was lost since by their age.
+    pace: f64,
+    lost: f64,
     vectors: Vectors,
 }
 
@@ -75,10 +120,10 @@ enum Outcome {
 }
 
 impl Inner {
-    /// To be called where a step begins; `fresh` asks for a factorisation of every system, `factored` tells whether there is
-    /// a factor of before, `low_rank` what the matrices have beyond those that [`Inner::solve`] is given.
-    pub fn begin(&mut self, fresh: bool, factored: bool, low_rank: Option<Deflation>) {
-        (self.prepared, self.factored, self.fresh) = (false, factored, fresh);
+    /// To be called where a step begins; `fresh` asks for a factorisation of every system, `kept` tells what there is
+    /// of before, `low_rank` what the matrices have beyond those that [`Inner::solve`] is given.
+    pub fn begin(&mut self, fresh: bool, kept: Option<Means>, low_rank: Option<Deflation>) {
+        (self.prepared, self.kept, self.fresh) = (false, kept, fresh);
         self.low_rank = low_rank;
     }
 
@@ -93,33 +138,55 @@ impl Inner {
     }
 
     /// What a restart has to be told.
-    pub fn memory(&self) -> [f64; 2] {
-        [self.direct as f64, self.penalty as f64]
+    pub fn memory(&self) -> [f64; 7] {
+        let [a, b] = [&self.incompletely, &self.by_levels].map(|p| [p.rest as f64, p.penalty as f64]);
+        [a[0], a[1], b[0], b[1], self.worth.unwrap_or(0.0), self.pace, self.lost]
     }
 
     /// Takes up what [`Inner::memory`] returned.
-    pub fn remember(&mut self, [direct, penalty]: [f64; 2]) {
-        (self.direct, self.penalty) = (direct as usize, penalty as usize);
+    pub fn remember(&mut self, memory: [f64; 7]) {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|k| memory[k] as usize);
+        self.incompletely = Patience { rest: a, penalty: b };
+        self.by_levels = Patience { rest: c, penalty: d };
+        self.worth = Some(memory[4]).filter(|worth| *worth > 0.0);
+        [self.pace, self.lost] = [memory[5], memory[6]];
     }
 
-    /// Whether there is a factor that is good enough for the next system.
-    pub fn factored(&self) -> bool {
-        self.factored
+    /// Makes again what was made of a matrix before, for nodes at these positions. `false`: it cannot be.
+    pub fn recall(
+        &mut self,
+        means: Means,
+        a: &BlockMatrix,
+        factor: &mut Cholesky,
+        positions: &[f64],
+    ) -> bool {
+        match means {
+            Means::Factor => factor.factor(a).is_ok(),
+            Means::Levels => self.levels.factor(a, positions).is_ok(),
+        }
     }
 
-    /// Solves A x = b to `accuracy`, relative and in the norm of A.
+    /// What there is that is good enough for the next system.
+    pub fn kept(&self) -> Option<Means> {
+        self.kept
+    }
+
+    /// Solves A x = b to `accuracy`, relative and in the norm of A, whose nodes are at these positions.
     pub fn solve(
         &mut self,
         a: &BlockMatrix,
         factor: &mut Cholesky,
+        positions: &[f64],
         b: &[f64],
         x: &mut [f64],
         accuracy: f64,
     ) -> Result<Solved, NotPositiveDefinite> {
         let most = a.dofs() / WORTH;
+        let mild = (LIKE * self.pace.max(PACE) * -accuracy.log10()) as usize;
+        let most = if self.worth.is_some_and(|worth| worth < ORDINARY) { most } else { most.min(mild) };
         // With a low rank beside the matrix only a factor will do.
         let whole = self.fresh || self.low_rank.is_some();
-        if !Self::is_small(a.dofs()) && self.direct == 0 && !whole {
+        if !Self::is_small(a.dofs()) && self.incompletely.rest == 0 && !whole {
             match self.with_incomplete(a, b, x, accuracy, most) {
                 Outcome::Solved(solved) => {
                     // What it was made for has changed too much.
@@ -128,31 +195,34 @@ impl Inner {
                 }
                 // The factorisation will tell where, or find that it was rounding.
                 Outcome::Indefinite => self.prepared = false,
-                Outcome::TooLong => {
-                    self.penalty = (2 * self.penalty).clamp(PENALTY, 1 << 20);
-                    self.direct = self.penalty;
-                }
+                Outcome::TooLong => self.incompletely.lose(),
             }
         }
-        self.direct = self.direct.saturating_sub(1);
-        if self.factored
+        self.incompletely.rest = self.incompletely.rest.saturating_sub(1);
+        if !whole
+            && self.coarsens(a, factor)
+            && let Some(solved) = self.with_levels(a, positions, b, x, accuracy)?
+        {
+            return Ok(solved);
+        }
+        if self.kept == Some(Means::Factor)
             && !self.fresh
             && let Outcome::Solved(solved) = self.with_factor(a, factor, b, x, accuracy, REUSE)
         {
-            self.factored = solved.iterations <= WORN;
+            self.kept = self.kept.filter(|_| solved.iterations <= WORN);
             return Ok(solved);
         }
-        self.factored = false;
+        self.kept = None;
         factor.factor(a)?;
-        self.factored = true;
+        self.kept = Some(Means::Factor);
         if self.low_rank.is_none() {
             x.copy_from_slice(b);
             factor.solve(x);
-            return Ok(Solved { iterations: 0, error: 1e-12, factored: true });
+            return Ok(Solved { iterations: 0, error: 1e-12, made: self.kept, coarsened: false });
         }
         let accuracy = if self.fresh { 1e-12 } else { accuracy };
         match self.with_factor(a, factor, b, x, accuracy, MOST) {
-            Outcome::Solved(solved) => Ok(Solved { factored: true, ..solved }),
+            Outcome::Solved(solved) => Ok(Solved { made: self.kept, ..solved }),
             _ => Err(NotPositiveDefinite { dof: 0, finite: true }),
         }
     }
@@ -191,6 +261,68 @@ impl Inner {
         outcome
     }
 
+    /// Whether levels are worth while. A factor that is there already need not be made.
+    fn coarsens(&mut self, a: &BlockMatrix, factor: &mut Cholesky) -> bool {
+        if self.by_levels.rest > 0 {
+            self.by_levels.rest -= 1;
+            return false;
+        }
+        if Self::is_small(a.dofs()) || (self.worth.is_none() && self.kept == Some(Means::Factor)) {
+            return false;
+        }
+        let worth = *self.worth.get_or_insert_with(|| {
+            let [operations, stored] = factor.cost(a);
+            (OPERATION * operations + STORED * stored) / (LEVEL * a.dofs() as f64)
+        });
+        worth >= ORDINARY
+    }
+
+    /// By conjugate gradients with levels, old or new; `None` if they take too long.
+    fn with_levels(
+        &mut self,
+        a: &BlockMatrix,
+        positions: &[f64],
+        b: &[f64],
+        x: &mut [f64],
+        accuracy: f64,
+    ) -> Result<Option<Solved>, NotPositiveDefinite> {
+        let old = self.kept == Some(Means::Levels);
+        // What is left of a wrong prediction is a factor of two.
+        let per_digit = 2.0 * self.worth.unwrap_or(ORDINARY) / DIGITS;
+        let most = (-accuracy.log10() * per_digit) as usize + 10;
+        for new in if old { &[false, true][..] } else { &[true] } {
+            if *new {
+                self.kept = None;
+                self.levels.factor(a, positions)?;
+                self.kept = Some(Means::Levels);
+            }
+            let Self { levels, vectors, .. } = self;
+            let outcome = vectors.descend(
+                &mut |x, y| a.mul_vec(x, y),
+                &mut |x| levels.solve(a, x),
+                b,
+                x,
+                accuracy,
+                [2, most],
+            );
+            if let Outcome::Solved(solved) = outcome {
+                let (taken, digits) = (solved.iterations as f64, -solved.error.clamp(1e-16, 0.1).log10());
+                if *new {
+                    (self.pace, self.lost) = (taken / digits, 0.0);
+                }
+                self.lost += (taken - SLACK * self.pace * digits).max(0.0);
+                self.kept = self.kept.filter(|_| self.lost < LEVELS);
+                return Ok(Some(Solved { made: self.kept.filter(|_| *new), coarsened: true, ..solved }));
+            }
+            if let (Outcome::Indefinite, Some(dof)) = (outcome, self.vectors.negative()) {
+                return Err(NotPositiveDefinite { dof, finite: true });
+            }
+        }
+        self.kept = None;
+        self.by_levels.lose();
+        Ok(None)
+    }
+
     /// By conjugate gradients with a factor.
     fn with_factor(
         &mut self,
@@ -227,6 +359,13 @@ fn preconditioned(low_rank: Option<&Deflation>, solve: &mut dyn FnMut(&mut [f64]
 }
 
 impl Vectors {
+    /// Where the last direction is largest, if the matrix bends downwards along it, beyond rounding.
+    fn negative(&self) -> Option<usize> {
+        let Self { p, image, .. } = self;
+        let bends = dot(p, image) < -1e-10 * (dot(p, p) * dot(image, image)).sqrt();
+        (0..p.len()).filter(|_| bends).max_by(|&i, &j| p[i].abs().total_cmp(&p[j].abs()))
+    }
+
     /// Preconditioned conjugate gradients from x = 0, with so many iterations at most.
     ///
     /// Each iteration takes αrᵀz from the square of the error in the norm of A \[hestenes1952\]: the last m gains tell what was
@@ -247,7 +386,8 @@ impl Vectors {
         for v in [&mut *r, z, p, image] {
             v.resize(n, 0.0);
         }
-        let done = |iterations, error| Outcome::Solved(Solved { iterations, error, factored: false });
+        let done =
+            |iterations, error| Outcome::Solved(Solved { iterations, error, made: None, coarsened: false });
         x.fill(0.0);
         r.copy_from_slice(b);
         z.copy_from_slice(b);

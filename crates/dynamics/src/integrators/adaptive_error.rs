@@ -91,6 +91,7 @@ impl Integrator for AdaptiveError {
             let part = self.inner.step(system, &mut end, dt)?;
             report.newton_iterations += part.newton_iterations;
             report.linear_iterations += part.linear_iterations;
+            report.multigrid += part.multigrid;
             let [error, speed] = *self.inner.history() else { unreachable!("two numbers, see above") };
             let speed = self.speed.max(speed);
             // What is at rest may stay there: below this all is round-off.

@@ -9,7 +9,7 @@ use lilyan_dynamics::{Checkpoint, Ledger, State};
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"LILYANCP";
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 
 /// Everything a run needs to go on.
 #[derive(Clone, Debug, PartialEq)]

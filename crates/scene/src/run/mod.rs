@@ -130,6 +130,7 @@ pub fn run(
         pace.add(began.elapsed().as_secs_f64());
         recorder.counters.newton += record.integrating.newton_iterations as f64;
         recorder.counters.krylov += record.integrating.linear_iterations as f64;
+        recorder.counters.multigrid += record.integrating.multigrid as f64;
         recorder.counters.halved += f64::from(u8::from(record.cut));
         recorder.counters.wall = before + start.elapsed().as_secs_f64();
         let index = built.simulation.index;

@@ -121,9 +121,13 @@ fn facts(scene: &Scene, built: &Built, recorder: &Recorder, pace: &Pace) -> Vec<
         let mean = recorder.counters.newton / built.simulation.index.max(1) as f64;
         facts.push(("Newton iterations per step".into(), short(mean)));
         let linear = recorder.counters.krylov / recorder.counters.newton;
-        let how = match linear {
-            0.0 => "each by a factorisation of its own".to_string(),
-            x => format!("{} iterations each", short(x)),
+        let share = recorder.counters.multigrid / recorder.counters.newton;
+        let how = match (linear, share) {
+            (0.0, _) => "each by a factorisation of its own".to_string(),
+            (x, 0.0) => format!("{} iterations each", short(x)),
+            (x, share) => {
+                format!("{} iterations each, {:.0} % by multigrid", short(x), 100.0 * share.min(1.0))
+            }
         };
         facts.push(("linear systems".into(), how));
     }
@@ -255,6 +259,7 @@ fn summary(
         "seconds_per_step_median": pace.median(),
         "newton_iterations_mean": c.newton / steps.max(1) as f64,
         "linear_iterations_mean": c.krylov / steps.max(1) as f64,
+        "multigrid_systems_mean": c.multigrid / steps.max(1) as f64,
         "halved_steps": c.halved,
         "threads": lilyan_solve::threads::threads(),
         "peak_memory_mb": peak_memory_mb(),

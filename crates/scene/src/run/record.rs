@@ -40,6 +40,8 @@ pub struct Counters {
     pub newton: f64,
     /// Iterations on linear systems in all of them.
     pub krylov: f64,
+    /// Systems that were solved with a multigrid method.
+    pub multigrid: f64,
     /// Steps that were cut into parts.
     pub halved: f64,
     /// Wall time, s.
@@ -52,13 +54,13 @@ pub struct Counters {
 
 impl Counters {
     pub(super) fn to_vec(self) -> Vec<f64> {
-        let Self { newton, krylov, halved, wall, linear, angular } = self;
-        vec![newton, krylov, halved, wall, linear[0], linear[1], angular[0], angular[1]]
+        let Self { newton, krylov, multigrid, halved, wall, linear, angular } = self;
+        vec![newton, krylov, multigrid, halved, wall, linear[0], linear[1], angular[0], angular[1]]
     }
 
     pub(super) fn from_slice(v: &[f64]) -> Option<Self> {
-        let &[newton, krylov, halved, wall, a, b, c, d] = v else { return None };
-        Some(Self { newton, krylov, halved, wall, linear: [a, b], angular: [c, d] })
+        let &[newton, krylov, multigrid, halved, wall, a, b, c, d] = v else { return None };
+        Some(Self { newton, krylov, multigrid, halved, wall, linear: [a, b], angular: [c, d] })
     }
 }
 

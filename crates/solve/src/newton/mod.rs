@@ -148,6 +148,8 @@ pub struct SolveReport {
     pub iterations: usize,
     /// Linear iterations inside them (0 where every system was solved directly).
     pub linear_iterations: usize,
+    /// Linear systems that were solved with a multigrid method.
+    pub multigrid: usize,
     /// Maximum norm of each correction, m.
     pub corrections: Vec<f64>,
     /// How many times the last correction, or the one to be expected next, was what the tolerance asked for allows, where the
@@ -218,18 +220,22 @@ fn descend(
             }
             objective.hessian(x, curvature, &mut work.matrix);
             let Workspace { matrix, factor, inner, gradient, direction, .. } = work;
-            match inner.solve(matrix, factor, gradient, direction, accuracy) {
+            match inner.solve(matrix, factor, x, gradient, direction, accuracy) {
                 Ok(solved) => {
                     report.linear_iterations += solved.iterations;
-                    if solved.factored && !stopping.direct {
+                    report.multigrid += usize::from(solved.coarsened);
+                    if let Some(means) = solved.made
+                        && !stopping.direct
+                    {
                         // With contact the next step is another problem.
                         let circumstances = objective.circumstances().filter(|_| matrix.extra().is_empty());
                         work.made = circumstances.map(|circumstances| Made {
                             x: x.to_vec(),
                             curvature,
                             circumstances,
+                            means,
                         });
-                    } else if !inner.factored() {
+                    } else if inner.kept().is_none() {
                         work.made = None;
                     }
                     break solved.error;

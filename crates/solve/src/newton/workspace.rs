@@ -1,7 +1,7 @@
 //! What Newton's method works in, kept from one step to the next.
 
 use super::{Circumstances, Curvature, Objective};
-use crate::inner::Inner;
+use crate::inner::{Inner, Means};
 use crate::{BlockMatrix, Cholesky, Deflation, Saddle, SparseRows};
 
 /// Matrix, factor and vectors that a solve works in; keep it from one step to the next.
@@ -18,18 +18,19 @@ pub struct Workspace {
     pub(super) saddle: Saddle,
     pub(super) rows: SparseRows,
     pub(super) inner: Inner,
-    /// What the factor was made of, if it may serve further steps.
+    /// What the factor, or the levels, were made of, if they may serve further steps.
     pub(super) made: Option<Made>,
-    /// Of a factor that is to be made again.
+    /// Of what is to be made again.
     recalled: Option<Made>,
 }
 
-/// What a factor was made of.
+/// What a factor, or levels, were made of.
 #[derive(Clone, Debug)]
 pub(super) struct Made {
     pub x: Vec<f64>,
     pub curvature: Curvature,
     pub circumstances: Circumstances,
+    pub means: Means,
 }
 
 impl Workspace {
@@ -63,10 +64,11 @@ impl Workspace {
         let mut memory = self.inner.memory().to_vec();
         if let Some(made) = self.made.as_ref().or(self.recalled.as_ref()) {
             let Circumstances { time, same: [first, second] } = made.circumstances;
-            let projected = f64::from(u8::from(made.curvature == Curvature::Projected));
-            memory.extend([time, first, second, projected]);
+            let [projected, levels] = [made.curvature == Curvature::Projected, made.means == Means::Levels]
+                .map(|b| f64::from(u8::from(b)));
+            memory.extend([time, first, second, projected, levels]);
             memory.extend(&made.x);
-        } else if memory == [0.0; 2] {
+        } else if memory.iter().all(|m| *m == 0.0) {
             memory.clear();
         }
         memory
@@ -74,12 +76,13 @@ impl Workspace {
 
     /// Takes up what [`Workspace::experience`] returned.
     pub fn experienced(&mut self, experience: &[f64]) {
-        let (inner, rest) = experience.split_first_chunk().unwrap_or((&[0.0; 2], &[]));
+        let (inner, rest) = experience.split_first_chunk().unwrap_or((&[0.0; 7], &[]));
         self.inner.remember(*inner);
-        self.recalled = rest.split_first_chunk().map(|(&[time, first, second, projected], x)| Made {
+        self.recalled = rest.split_first_chunk().map(|(&[time, first, second, projected, levels], x)| Made {
             x: x.to_vec(),
             curvature: if projected == 0.0 { Curvature::Exact } else { Curvature::Projected },
             circumstances: Circumstances { time, same: [first, second] },
+            means: if levels == 0.0 { Means::Factor } else { Means::Levels },
         });
     }
 
@@ -88,12 +91,12 @@ impl Workspace {
         let now = objective.circumstances().filter(|_| !fresh);
         let same = |made: &Made| now.is_some_and(|now| now.same == made.circumstances.same);
         self.made = self.made.take().filter(same);
-        if let Some(Made { x, curvature, circumstances }) = self.recalled.take().filter(same) {
-            objective.hessian_then(circumstances.time, &x, curvature, &mut self.matrix);
-            let factored = self.factor.factor(&self.matrix).is_ok();
-            self.made = factored.then_some(Made { x, curvature, circumstances });
+        if let Some(made) = self.recalled.take().filter(same) {
+            objective.hessian_then(made.circumstances.time, &made.x, made.curvature, &mut self.matrix);
+            let again = self.inner.recall(made.means, &self.matrix, &mut self.factor, &made.x);
+            self.made = again.then_some(made);
         }
-        self.inner.begin(fresh, self.made.is_some(), objective.low_rank());
+        self.inner.begin(fresh, self.made.as_ref().map(|made| made.means), objective.low_rank());
     }
 
     /// The factor no longer is what [`super::minimize`] made it.

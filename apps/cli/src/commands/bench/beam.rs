@@ -51,20 +51,24 @@ pub fn run(figures: &mut Figures) -> Done {
         }
     }
     threads::set_threads(1);
-    let mut first = None;
-    for (n, steps) in GROWTH {
-        eprintln!("  n = {n}, one thread");
-        let pace = Beam::new(n, &[])?.warm()?.pace(steps)?;
-        pace.report(figures, &format!("n = {n}, one thread"));
-        let (tets, seconds) = ((24 * n * n * n) as f64, pace.seconds);
-        match first {
-            None => first = Some((tets, seconds)),
-            Some((least, then)) if n == GROWTH[GROWTH.len() - 1].0 => {
-                let exponent = (seconds / then).ln() / (tets / least).ln();
-                let name = format!("exponent of the cost from n = {} to {n}", GROWTH[0].0);
-                figures.hold(name, exponent, "", Limit::AtMost(1.35));
+    for young in ["1e6", "1e9"] {
+        let mut first = None;
+        for (n, steps) in GROWTH {
+            eprintln!("  n = {n}, E = {young} Pa, one thread");
+            let stiff = format!("body.beam.material.E={young}");
+            let pace = Beam::new(n, &[&stiff])?.warm()?.pace(steps)?;
+            pace.report(figures, &format!("n = {n}, E = {young} Pa, one thread"));
+            let (tets, seconds) = ((24 * n * n * n) as f64, pace.seconds);
+            match first {
+                None => first = Some((tets, seconds)),
+                Some((least, then)) if n == GROWTH[GROWTH.len() - 1].0 => {
+                    let exponent = (seconds / then).ln() / (tets / least).ln();
+                    let name =
+                        format!("E = {young} Pa: exponent of the cost from n = {} to {n}", GROWTH[0].0);
+                    figures.hold(name, exponent, "", Limit::AtMost(1.35));
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
     threads::set_threads(all);

@@ -18,7 +18,7 @@ struct Case {
     limit: f64,
 }
 
-const CASES: [Case; 2] = [
+const CASES: [Case; 3] = [
     Case {
         name: "memory-explicit",
         says: "explicit",
@@ -50,6 +50,23 @@ const CASES: [Case; 2] = [
         // 24 GB
         limit: 23_000.0,
     },
+    Case {
+        name: "memory-stiff",
+        says: "implicit, E = 1e9 Pa",
+        tets: 24 * 35 * 35 * 35,
+        scene: "time = { end = 1.0, step = 0.01 }\n\
+            integrator = { name = \"backward-euler\", tolerance = 1e-6 }\n\
+            environment = { gravity = [0, -9.81, 0] }\n\
+            [[body]]\n\
+            name = \"beam\"\n\
+            mesh = { box = { size = [4, 1, 1], cells = [140, 35, 35] } }\n\
+            material = { model = \"neo-hookean-log\", E = 1e9, nu = 0.45, rho = 1000 }\n\
+            [[pin]]\n\
+            body = \"beam\"\n\
+            where = { box = { min = [-0.01, -1, -1], max = [0.01, 2, 2] } }\n",
+        steps: 4,
+        limit: 3_000.0,
+    },
 ];
 
 pub fn run(figures: &mut Figures) -> Done {
@@ -70,6 +87,7 @@ pub fn case(name: &str) -> Option<fn(&mut Figures) -> Done> {
     match name {
         "memory-explicit" => Some(|figures| alone(&CASES[0], figures)),
         "memory-implicit" => Some(|figures| alone(&CASES[1], figures)),
+        "memory-stiff" => Some(|figures| alone(&CASES[2], figures)),
         _ => None,
     }
 }

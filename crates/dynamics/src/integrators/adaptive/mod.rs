@@ -108,6 +108,7 @@ impl Adaptive {
         let done = solved.map_err(|cause| StepError::Solve { cause, t: state.t, h })?;
         report.newton_iterations += done.iterations;
         report.linear_iterations += done.linear_iterations;
+        report.multigrid += done.multigrid;
         Ok((x, point.ok_or(StepError::Infeasible { t: state.t, h })?))
     }
 }
