@@ -4,7 +4,7 @@ use super::aggregate::aggregate;
 use super::galerkin::Shape;
 use super::prolong::{Modes, smoothed};
 use super::smooth::{Smoother, add};
-use super::sparse::{Block, ByRows, Graph, Transposed, add_product};
+use super::sparse::{Apply, Block, ByRows, Graph, Transposed, add_product};
 use crate::threads;
 
 /// Nodes that one task goes through.
@@ -58,7 +58,7 @@ impl<const N: usize> Level<N> {
     /// x ← about A⁻¹ x, with the help of `solve`, which does so on the next level.
     pub fn cycle(
         &mut self,
-        apply: &mut dyn FnMut(&[[f64; N]], &mut [[f64; N]]),
+        apply: &mut Apply<'_, N>,
         solve: &mut dyn FnMut(&mut [[f64; 6]]),
         x: &mut [[f64; N]],
     ) {

@@ -4,7 +4,7 @@
 //! commutes with A, so that smoothing before and after the coarser levels makes a symmetric whole, and it is nothing
 //! but products with A: any number of threads can share them.
 
-use super::sparse::{Block, ByRows, add_product, inverse, multiply};
+use super::sparse::{Apply, Block, ByRows, add_product, inverse, multiply};
 use crate::dense::symmetric_eigen;
 use crate::threads;
 use crate::vector::{Random, dot};
@@ -108,7 +108,7 @@ impl<const N: usize> Smoother<N> {
     /// Adds to x what smooths, given the residual r of x; r is that of the new x afterwards, if `after` asks for it.
     pub fn smooth(
         &self,
-        apply: &mut dyn FnMut(&[[f64; N]], &mut [[f64; N]]),
+        apply: &mut Apply<'_, N>,
         x: &mut [[f64; N]],
         [r, z, image]: [&mut [[f64; N]]; 3],
         after: bool,

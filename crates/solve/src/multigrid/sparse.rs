@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// A block of R×C numbers.
 pub(super) type Block<const R: usize, const C: usize> = [[f64; C]; R];
 
+/// y ← A x, for some A and vectors of nodes x, y.
+pub(super) type Apply<'a, const N: usize> = dyn FnMut(&[[f64; N]], &mut [[f64; N]]) + 'a;
+
 /// Rows that one task goes through: their number is fixed, so that results do not depend on the threads.
 const CHUNK: usize = 1 << 9;
 
@@ -254,8 +257,7 @@ pub(super) fn inverse<const N: usize>(a: &Block<N, N>) -> Option<Block<N, N>> {
     let mut l = [[0.0; N]; N];
     for j in 0..N {
         let pivot = a[j][j] - l[j][..j].iter().map(|x| x * x).sum::<f64>();
-        // Not even NaN.
-        if !(pivot > 1e-14 * a[j][j]) {
+        if pivot.is_nan() || pivot <= 1e-14 * a[j][j] {
             return None;
         }
         l[j][j] = pivot.sqrt();
