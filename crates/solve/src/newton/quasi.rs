@@ -8,19 +8,38 @@ pub(super) const FALL: f64 = 0.3;
 /// Where they fall by this one, the value need not be asked for.
 pub(super) const SURE: f64 = 0.1;
 /// Directions in a solve up to which the factor stays.
-pub(super) const WORN: usize = 7;
+const WORN: usize = 7;
 /// Pairs that are kept.
 const PAIRS: usize = 10;
 
-/// Steps s and the changes y of the gradient along them.
+/// See the module.
 #[derive(Default)]
-pub(super) struct Pairs {
+pub(super) struct Shortcut {
+    /// Steps s and the changes y of the gradient along them.
     list: Vec<[Vec<f64>; 2]>,
     /// Gradient before the last step, and that step.
     last: Option<[Vec<f64>; 2]>,
+    /// Directions that were found.
+    found: usize,
+    closed: bool,
 }
 
-impl Pairs {
+impl Shortcut {
+    /// Whether it is to be taken.
+    pub fn is_open(&self) -> bool {
+        !self.closed
+    }
+
+    /// It led nowhere: not again in this solve.
+    pub fn close(&mut self) {
+        self.closed = true;
+    }
+
+    /// Whether the factor has served for long enough.
+    pub fn worn(&self) -> bool {
+        self.found > WORN
+    }
+
     /// A step is about to be taken from where the gradient is this.
     pub fn leave(&mut self, gradient: &[f64], step: f64, direction: &[f64]) {
         let step = direction.iter().map(|d| step * d).collect();
@@ -39,7 +58,8 @@ impl Pairs {
     }
 
     /// −H g into `d`, where `solve` is the inverse of the matrix as far as it is known.
-    pub fn direction(&self, gradient: &[f64], d: &mut [f64], solve: &mut dyn FnMut(&mut [f64])) {
+    pub fn direction(&mut self, gradient: &[f64], d: &mut [f64], solve: &mut dyn FnMut(&mut [f64])) {
+        self.found += 1;
         d.iter_mut().zip(gradient).for_each(|(d, g)| *d = -g);
         let add = |d: &mut [f64], c: f64, x: &[f64]| d.iter_mut().zip(x).for_each(|(d, x)| *d += c * x);
         let mut weights = [0.0; PAIRS];
