@@ -44,7 +44,7 @@ const STORED: f64 = 3.0 * 2.3;
 const OPERATION: f64 = 1.0 / (8.0 * 22.0);
 const DIGITS: f64 = 3.0;
 /// Iterations for as many digits that levels take on an ordinary body: if a factor costs less it is made.
-const ORDINARY: f64 = 12.0;
+const ORDINARY: f64 = 20.0;
 /// Iterations, beyond those that new levels would have taken, that are worth new ones; and how much more is no sign of wear.
 const LEVELS: f64 = 10.0;
 const SLACK: f64 = 1.25;
