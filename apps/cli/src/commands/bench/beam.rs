@@ -1,5 +1,6 @@
 //! The common beam: the same task that other programs were given.
 
+use super::explicit::median;
 use super::figures::{Figures, Limit};
 use super::implicit::Split;
 use crate::failure::{Done, Failure};
@@ -14,6 +15,11 @@ const ANSWERS: [(usize, f64); 2] = [(4, -3.32219), (8, -3.5639)];
 
 /// Beside a factorisation of every system: cells across, steps.
 const BESIDE_DIRECT: [(usize, usize); 2] = [(8, 12), (10, 6)];
+
+/// On one thread and on two: cells across, steps.
+const THREADS: [(usize, usize); 3] = [(8, 12), (10, 8), (16, 4)];
+/// Turns; their median counts.
+const TURNS: usize = 5;
 
 /// For the growth of the cost: cells across, steps.
 const GROWTH: [(usize, usize); 3] = [(8, 12), (16, 6), (24, 4)];
@@ -50,6 +56,13 @@ pub fn run(figures: &mut Figures) -> Done {
             );
         }
     }
+    if all > 1 {
+        for (n, steps) in THREADS {
+            eprintln!("  n = {n}, on one thread and on two");
+            let name = format!("n = {n}: two threads over one");
+            figures.hold(name, two_over_one(n, steps, all)?, "", Limit::AtMost(1.0));
+        }
+    }
     threads::set_threads(1);
     for young in ["1e6", "1e9"] {
         let mut first = None;
@@ -78,6 +91,22 @@ pub fn run(figures: &mut Figures) -> Done {
     split.report(figures, "n = 8: ");
     figures.remark("backward Euler, h = 0.01 s, clamped, 24 n³ tets, relative tolerance 1e-6");
     Ok(())
+}
+
+/// Time of a step on two threads over that on one, in turns.
+fn two_over_one(n: usize, steps: usize, all: usize) -> Result<f64, Failure> {
+    let mut beam = Beam::new(n, &[])?.warm()?;
+    let mut ratios = Vec::new();
+    for _ in 0..TURNS {
+        let mut on = |count: usize| {
+            threads::set_threads(count);
+            beam.pace(steps).map(|pace| pace.seconds)
+        };
+        let (one, two) = (on(1), on(2));
+        threads::set_threads(all);
+        ratios.push(two? / one?);
+    }
+    Ok(median(ratios.into_iter()))
 }
 
 /// The beam of `scenes/bench-beam.toml` with so many cells across.
