@@ -8,7 +8,7 @@ use lilyan_solve::threads;
 use std::cell::Cell;
 
 /// Below this many runs, of some 20 µs each, one thread does it all.
-const SERIAL: usize = 3;
+const SERIAL: usize = 4;
 
 /// Adds the forces of a run: first block number, blocks, fields on the nodes of the run, forces there.
 type RunKernel<'a, const N: usize> = &'a (dyn Fn(usize, &[Block], [&[Padded]; N], &mut [Padded]) + Sync);

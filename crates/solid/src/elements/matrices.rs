@@ -27,8 +27,8 @@ const NOWHERE: u32 = u32::MAX;
 /// Blocks of tets whose stiffness is computed before it is summed up: it stays in the first-level cache.
 const CHUNK: usize = 8;
 
-/// Runs per thread, at least: some 200 µs of work.
-const RUNS_PER_THREAD: usize = 1;
+/// Runs per thread, at least: some 400 µs of work.
+const RUNS_PER_THREAD: usize = 2;
 
 /// How the matrices of one pattern are summed up by so many threads.
 pub(super) struct Plan {
