@@ -18,8 +18,9 @@ pub(super) struct Simplified {
 /// Keeps at most `limit` of the vertices used by the triangles and lines.
 ///
 /// Vertices of different connected pieces are never merged, so bodies in touch stay apart; a
-/// piece keeps at least one vertex, even beyond the limit. Of each cell the vertex nearest to the
-/// cell's mean is kept: it is a real vertex, so it moves as the simulation moved it.
+/// piece keeps at least one vertex, even beyond the limit. Of each cell the sharpest vertex is kept, so that edges and
+/// corners stay where they are; among those alike the one nearest to their mean. It is a real vertex, so it moves as the
+/// simulation moved it.
 pub(super) fn simplify(
     positions: &[f64],
     triangles: &[[u32; 3]],
@@ -57,9 +58,12 @@ pub(super) fn simplify(
     }
 
     let mut result = Simplified { stands_for: vec![u32::MAX; n], ..Default::default() };
-    for members in cells {
+    let sharpness = if size > 0.0 { sharpness(positions, triangles) } else { vec![0.0; n] };
+    for mut members in cells {
         let kept = result.source.len() as u32;
         members.iter().for_each(|&v| result.stands_for[v as usize] = kept);
+        let sharpest = members.iter().map(|&v| sharpness[v as usize]).fold(0.0, f64::max);
+        members.retain(|&v| sharpness[v as usize] > sharpest - 0.05);
         result.source.push(nearest_to_mean(positions, &members));
     }
     let mut seen = std::collections::BTreeSet::new();
@@ -80,6 +84,34 @@ pub(super) fn simplify(
     result
 }
 
+/// How much the surface turns at every vertex: 1 − |Σ area normal| / Σ area of the triangles around it, 0 where it is flat.
+fn sharpness(positions: &[f64], triangles: &[[u32; 3]]) -> Vec<f64> {
+    let n = positions.len() / 3;
+    let mut sums = vec![([0.0; 3], 0.0); n];
+    for t in triangles.iter().filter(|t| t.iter().all(|&v| (v as usize) < n)) {
+        let normal = normal(positions, t);
+        let area = normal.iter().map(|x| x * x).sum::<f64>().sqrt();
+        for &v in t {
+            let (sum, areas) = &mut sums[v as usize];
+            (0..3).for_each(|k| sum[k] += normal[k]);
+            *areas += area;
+        }
+    }
+    let of = |(sum, area): &([f64; 3], f64)| {
+        let flat = sum.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if *area > 0.0 { 1.0 - flat / area } else { 0.0 }
+    };
+    sums.iter().map(of).collect()
+}
+
+/// Normal of a triangle, as long as twice its area.
+fn normal(positions: &[f64], t: &[u32; 3]) -> [f64; 3] {
+    let [a, b, c] = t.map(|v| &positions[3 * v as usize..][..3]);
+    let u = [b[0] - a[0], b[1] - a[1], b[2] - a[2]];
+    let w = [c[0] - a[0], c[1] - a[1], c[2] - a[2]];
+    [u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]]
+}
+
 fn root(label: &mut [u32], mut v: u32) -> u32 {
     while label[v as usize] != v {
         label[v as usize] = label[label[v as usize] as usize];
@@ -93,11 +125,7 @@ fn first_size(positions: &[f64], triangles: &[[u32; 3]], vertices: &[u32], limit
     let at = |v: u32| &positions[3 * v as usize..][..3];
     let mut area = 0.0;
     for t in triangles.iter().filter(|t| t.iter().all(|&v| (v as usize) < positions.len() / 3)) {
-        let (a, b, c) = (at(t[0]), at(t[1]), at(t[2]));
-        let u = [b[0] - a[0], b[1] - a[1], b[2] - a[2]];
-        let w = [c[0] - a[0], c[1] - a[1], c[2] - a[2]];
-        let n = [u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]];
-        area += 0.5 * (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]).sqrt();
+        area += 0.5 * normal(positions, t).iter().map(|x| x * x).sum::<f64>().sqrt();
     }
     let mut longest: f64 = 0.0;
     for k in 0..3 {
