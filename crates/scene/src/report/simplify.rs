@@ -159,3 +159,27 @@ fn nearest_to_mean(positions: &[f64], members: &[u32]) -> u32 {
     let nearest = members.iter().copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
     nearest.unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lilyan_solid::meshing::box_mesh;
+
+    /// Wherever the grid falls, the eight corners of a box stay.
+    #[test]
+    fn corners_stay() {
+        let size = [4.0, 1.0, 1.0];
+        let mesh = box_mesh(size, [48, 12, 12]).unwrap();
+        let triangles = mesh.surface().triangles;
+        for offset in [0.0, 0.013, -0.4] {
+            let positions: Vec<f64> = mesh.vertices.iter().flatten().map(|x| x + offset).collect();
+            let coarse = simplify(&positions, &triangles, &[], 600);
+            assert!(coarse.source.len() <= 600 && coarse.triangles.len() > 400);
+            for corner in 0..8 {
+                let at = [0, 1, 2].map(|k| if corner >> k & 1 == 1 { size[k] } else { 0.0 });
+                let kept = coarse.source.iter().any(|&v| mesh.vertices[v as usize] == at);
+                assert!(kept, "corner {at:?} is gone with an offset of {offset}");
+            }
+        }
+    }
+}
