@@ -4,7 +4,7 @@
 //! other, and a border between them, which comes last. Elimination goes on in both parts at once, from the ends towards the
 //! border \[vandervorst1987\]: the reverse of a breadth-first search that starts at the border and takes nodes of few
 //! couplings first \[cuthill1969\]. An incomplete factor in this order is as good as without the cut, and often twice
-//! as good as in the order of the mesh. (With four parts it is half as good again.)
+//! as good as in the order of the mesh. (With four parts it takes more than twice the iterations.)
 //!
 //! The cut depends on the pattern alone, never on the number of threads, so that results do not either.
 

@@ -155,6 +155,62 @@ fn failures_and_restarts_repeat_every_bit() {
     assert_eq!(solve(1.1, 1e-9, 50, &mut restarted).unwrap(), next);
 }
 
+/// Its gradient is a number only where its value was asked for, but for the first time.
+struct Trap {
+    inner: Quartic,
+    asked: Vec<f64>,
+    sprung: usize,
+}
+
+impl Objective for Trap {
+    fn value(&mut self, x: &[f64]) -> (f64, f64) {
+        self.asked = x.to_vec();
+        self.inner.value(x)
+    }
+    fn gradient(&mut self, x: &[f64], g: &mut [f64]) {
+        self.inner.gradient(x, g);
+        if self.sprung == 0 && x != self.asked {
+            self.sprung += 1;
+            g.fill(f64::NAN);
+        }
+    }
+    fn hessian(&mut self, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        self.inner.hessian(x, curvature, h);
+    }
+    fn circumstances(&self) -> Option<Circumstances> {
+        self.inner.circumstances()
+    }
+}
+
+/// Small systems step on trust where corrections fall fast. A step that leads out of what is feasible is taken back.
+#[test]
+fn a_step_on_trust_can_be_taken_back() {
+    let (nodes, links) = grid(5);
+    let a = network(nodes, &links, 1e3, 1.0);
+    let mut work = Workspace::new(a.pattern().clone());
+    let origin = vec![0.0; 3 * nodes];
+    let stopping = Stopping {
+        tolerance: 1e-9,
+        max_iterations: 50,
+        length: 1.0,
+        direct: false,
+        conserving: false,
+        enough: None,
+    };
+    let load = |s: f64| wave(3 * nodes).iter().map(|b| s * b).collect();
+    let quartic = |b| Quartic { a: a.clone(), c: 0.5, b };
+    let mut first = origin.clone();
+    minimize(&mut quartic(load(1.0)), &mut first, &origin, &stopping, &mut work).unwrap();
+    let mut trap = Trap { inner: quartic(load(1.1)), asked: Vec::new(), sprung: 0 };
+    let mut x = first.clone();
+    minimize(&mut trap, &mut x, &origin, &stopping, &mut work).unwrap();
+    assert_eq!(trap.sprung, 1, "no step was taken on trust");
+    let mut g = vec![0.0; 3 * nodes];
+    trap.inner.gradient(&x, &mut g);
+    let worst = g.iter().fold(0.0f64, |m, g| m.max(g.abs()));
+    assert!(worst < 1e-6, "{worst:e}");
+}
+
 /// Mild: by iterations alone. Stiff: the first system takes too long, and factors serve from then on. Both find the
 /// minimum that a factorisation of every system finds.
 #[test]
