@@ -45,7 +45,8 @@ pub fn set_threads(n: usize) {
     // The count is written under the lock, so that no crew of another size can be put in its place.
     let mut crew = CREW.write().unwrap_or_else(PoisonError::into_inner);
     COUNT.store(n, Ordering::Release);
-    if crew.as_ref().is_some_and(|c| c.size() != n) {
+    // One thread needs no crew, and leaves the last to its sleep.
+    if n > 1 && crew.as_ref().is_some_and(|c| c.size() != n) {
         *crew = None;
     }
 }

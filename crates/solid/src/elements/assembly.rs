@@ -13,18 +13,36 @@ const SERIAL: usize = 4;
 /// Adds the forces of a run: first block number, blocks, fields on the nodes of the run, forces there.
 type RunKernel<'a, const N: usize> = &'a (dyn Fn(usize, &[Block], [&[Padded]; N], &mut [Padded]) + Sync);
 
+/// Memory for vectors, from the beginning of a line of the cache on. One that lies across two lines takes two accesses, and
+/// with the heap's own alignment every second would.
+#[derive(Default)]
+pub(super) struct Vectors(Vec<f64>);
+
+impl Vectors {
+    const fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// So many vectors that hold anything.
+    fn of(&mut self, count: usize) -> &mut [Padded] {
+        const LINE: usize = 8;
+        if self.0.len() < 4 * count + LINE {
+            self.0.resize(4 * count + LINE, 0.0);
+        }
+        let before = self.0.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE);
+        &mut self.0[before..].as_chunks_mut().0[..count]
+    }
+}
+
 thread_local! {
     /// Vectors on the nodes of a run, kept from one run to the next.
-    static SCRATCH: Cell<Vec<Padded>> = const { Cell::new(Vec::new()) };
+    static SCRATCH: Cell<Vectors> = const { Cell::new(Vectors::none()) };
 }
 
 /// Calls `f` with so many vectors that hold anything.
 fn with_scratch<R>(count: usize, f: impl FnOnce(&mut [Padded]) -> R) -> R {
     let mut scratch = SCRATCH.take();
-    if scratch.len() < count {
-        scratch.resize(count, [0.0; 4]);
-    }
-    let out = f(&mut scratch[..count]);
+    let out = f(scratch.of(count));
     SCRATCH.set(scratch);
     out
 }
@@ -111,13 +129,12 @@ impl Tets {
     ) {
         // Someone else may be at it: then without the memory kept here.
         let mut kept = self.partial.try_lock();
-        let mut own = Vec::new();
+        let mut own = Vectors::default();
         let partial = kept.as_deref_mut().unwrap_or(&mut own);
         if self.runs() < SERIAL || threads::threads() == 1 {
             for r in 0..self.runs() {
                 let members = self.members_of(r);
-                partial.resize(partial.len().max(members.len()), [0.0; 4]);
-                let out = &mut partial[..members.len()];
+                let out = partial.of(members.len());
                 self.forces_of_run(r, fields, kernel, out);
                 for (&n, f) in members.iter().zip(out) {
                     let n = 3 * n as usize;
@@ -128,8 +145,8 @@ impl Tets {
             }
             return;
         }
-        partial.resize(self.members.len(), [0.0; 4]);
-        let mut rest = partial.as_mut_slice();
+        let partial = partial.of(self.members.len());
+        let mut rest = &mut *partial;
         let mut parts = Vec::with_capacity(self.runs());
         for r in 0..self.runs() {
             let (part, behind) = rest.split_at_mut(self.members_of(r).len());
@@ -198,6 +215,22 @@ impl Tets {
                 sum += forces[(i, corner)];
             }
             out[nodes[0] + i] -= sum;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever was asked for before.
+    #[test]
+    fn vectors_lie_in_one_line_each() {
+        let mut vectors = Vectors::default();
+        for count in [1, 300, 7, 100_000, 0] {
+            let list = vectors.of(count);
+            assert_eq!(list.len(), count);
+            assert_eq!(list.as_ptr().addr() % 64, 0);
         }
     }
 }

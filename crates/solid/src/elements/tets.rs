@@ -1,6 +1,7 @@
 //! The linear tets of one body with one material model.
 
-use super::kernel::{Block, Constants, Padded};
+use super::assembly::Vectors;
+use super::kernel::{Block, Constants};
 use super::matrices::Plan;
 use super::strains::Lists;
 use crate::materials::Material;
@@ -40,7 +41,7 @@ pub struct Tets {
     /// Where each node is among the members.
     pub(super) incidence: OnceLock<Incidence>,
     /// Forces on the members, kept from one call to the next.
-    pub(super) partial: Mutex<Vec<Padded>>,
+    pub(super) partial: Mutex<Vectors>,
     /// How matrices of the patterns that were asked for are summed up.
     pub(super) plans: Mutex<Vec<Arc<Plan>>>,
     /// Nodes and compliances of the strains.
