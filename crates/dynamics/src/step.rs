@@ -140,6 +140,8 @@ pub struct Ends {
     pub q: Vec<f64>,
     /// Velocities at the end, m/s (meaningful where held).
     pub v: Vec<f64>,
+    /// Momenta of the velocities at the end.
+    p: Vec<f64>,
     any: bool,
     /// Constraints of the step.
     pub holding: Holding,
@@ -222,11 +224,11 @@ impl Ends {
         system.mass().solve(&self.mask, p1, &mut self.v);
         self.holding.finish(system, state, h, &self.mask, q1, &mut self.v, p1)?;
         if self.any {
-            let mut p = vec![0.0; p1.len()];
-            system.mass().mul(&self.v, &mut p);
-            for i in 0..p.len() {
+            self.p.resize(p1.len(), 0.0);
+            system.mass().mul(&self.v, &mut self.p);
+            for i in 0..p1.len() {
                 if self.mask[i] {
-                    p1[i] = p[i];
+                    p1[i] = self.p[i];
                 }
             }
         }

@@ -33,6 +33,7 @@ mod saddle;
 mod small;
 pub mod threads;
 mod vector;
+mod work;
 
 pub use block::{BlockMatrix, BlockPattern, ScalarLowerCsc};
 pub use cholesky::{Cholesky, NotPositiveDefinite};

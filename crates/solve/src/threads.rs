@@ -5,9 +5,10 @@
 //! and partial results are combined in the order of the chunks. Floating-point addition is not associative, so a
 //! reduction tree shaped by the scheduler would not repeat.
 //!
-//! With one thread, or one chunk, nothing here touches other threads or the heap.
+//! With one thread, or one chunk, nothing here touches other threads; and nothing asks for memory but for results.
 
 use crate::crew::Crew;
+use crate::work::{Chunks, Parts, Work};
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -88,44 +89,53 @@ fn crew() -> Option<Arc<Crew>> {
     slot.clone()
 }
 
+/// Calls `f(index, piece)` for every piece of work.
+///
+/// Everybody begins with the pieces of a share of his own, the same in every loop over the same data, which is then where he left
+/// it; and then helps the others.
+fn share<W: Work>(mut work: W, f: impl Fn(usize, W::Piece) + Sync) {
+    let pieces = work.pieces();
+    let Some(crew) = (pieces > 1).then(crew).flatten() else {
+        let mut i = 0;
+        while let Some(piece) = work.next() {
+            f(i, piece);
+            i += 1;
+        }
+        return;
+    };
+    let count = crew.size().min(SHARES);
+    let (mut rest, mut taken) = (Some(work), 0);
+    let shares: [_; SHARES] = std::array::from_fn(|k| {
+        let to = if k < count { pieces * (k + 1) / count } else { pieces };
+        let first = std::mem::replace(&mut taken, to);
+        let (own, others) = rest.take().map(|rest| rest.cut(to - first)).unzip();
+        rest = others;
+        Mutex::new((first, own))
+    });
+    crew.call(&|number| {
+        for k in 0..count {
+            let share = &shares[(number + k) % count];
+            // The lock is let go of before the work begins.
+            let next = || {
+                let (i, left) = &mut *share.lock().unwrap_or_else(PoisonError::into_inner);
+                let piece = left.as_mut()?.next()?;
+                *i += 1;
+                Some((*i - 1, piece))
+            };
+            while let Some((i, piece)) = next() {
+                f(i, piece);
+            }
+        }
+    });
+}
+
 /// Calls `f(index of the chunk, chunk)` for every `chunk` consecutive items of `data` (the last may be shorter).
 ///
 /// # Panics
 /// If `chunk` is 0.
 pub fn par_chunks_mut<T: Send>(data: &mut [T], chunk: usize, f: impl Fn(usize, &mut [T]) + Sync) {
     assert!(chunk > 0, "chunks must hold at least one item");
-    if data.len() > chunk
-        && let Some(crew) = crew()
-    {
-        return share(&crew, data, chunk, &f);
-    }
-    data.chunks_mut(chunk).enumerate().for_each(|(i, part)| f(i, part));
-}
-
-/// Everybody begins with the chunks of a share of his own, the same in every loop over the same data, which is then where he left
-/// it; and then helps the others.
-fn share<T: Send>(crew: &Crew, data: &mut [T], chunk: usize, f: &(impl Fn(usize, &mut [T]) + Sync)) {
-    let chunks = data.len().div_ceil(chunk);
-    let count = crew.size().min(SHARES);
-    let (mut rest, mut taken) = (data, 0);
-    let shares: [_; SHARES] = std::array::from_fn(|k| {
-        let to = if k < count { chunks * (k + 1) / count } else { chunks };
-        let length = ((to - taken) * chunk).min(rest.len());
-        let (own, behind) = std::mem::take(&mut rest).split_at_mut(length);
-        rest = behind;
-        let first = std::mem::replace(&mut taken, to);
-        Mutex::new((first..to).zip(own.chunks_mut(chunk)))
-    });
-    crew.call(&|number| {
-        for k in 0..count {
-            let share = &shares[(number + k) % count];
-            // The lock is let go of before the work begins.
-            let next = || share.lock().unwrap_or_else(PoisonError::into_inner).next();
-            while let Some((i, part)) = next() {
-                f(i, part);
-            }
-        }
-    });
+    share(Chunks { slices: [data], chunk }, |i, Chunks { slices: [part], .. }| f(i, part));
 }
 
 /// Calls `f(index, parts)` for every `chunk` consecutive items of several slices of equal length.
@@ -140,15 +150,15 @@ pub fn par_chunks_mut_of<const N: usize>(
     assert!(chunk > 0, "chunks must hold at least one item");
     let n = slices.first().map_or(0, |s| s.len());
     assert!(slices.iter().all(|s| s.len() == n), "slices that are cut alike have the same length");
-    let mut parts = slices.map(|s| s.chunks_mut(chunk));
-    let rows = (0..n.div_ceil(chunk)).map(|_| parts.each_mut().map(|p| p.next().unwrap_or_default()));
-    if n > chunk
-        && let Some(crew) = crew()
-    {
-        let mut rows: Vec<_> = rows.collect();
-        return share(&crew, &mut rows, 1, &|i, row| f(i, row[0].each_mut().map(|part| &mut **part)));
-    }
-    rows.enumerate().for_each(|(i, row)| f(i, row));
+    share(Chunks { slices, chunk }, |i, Chunks { slices, .. }| f(i, slices));
+}
+
+/// Calls `f(index, part)` for consecutive parts of `data`, which begin at `starts`: one more entry than parts, the first 0.
+///
+/// # Panics
+/// If `starts` is empty, descends, or goes beyond the data.
+pub fn par_parts_mut<T: Send>(data: &mut [T], starts: &[u32], f: impl Fn(usize, &mut [T]) + Sync) {
+    share(Parts { data, starts }, f);
 }
 
 /// Numbers per task of the plain vector loops below: some µs of work.
@@ -162,8 +172,14 @@ pub fn clear(x: &mut [f64]) {
 /// Whether `good` holds for the ranges that cut up `0..count`: the first range for which it does not.
 pub fn first_bad(count: usize, good: impl Fn(Range<usize>) -> bool + Sync) -> Option<Range<usize>> {
     let range = |k: usize| k * CHUNK..count.min((k + 1) * CHUNK);
-    let bad = par_map(count.div_ceil(CHUNK), |k| !good(range(k)));
-    bad.iter().position(|bad| *bad).map(range)
+    let chunks = count.div_ceil(CHUNK);
+    let first = AtomicUsize::new(chunks);
+    share(0..chunks, |_, k| {
+        if !good(range(k)) {
+            first.fetch_min(k, Ordering::Relaxed);
+        }
+    });
+    Some(first.into_inner()).filter(|&k| k < chunks).map(range)
 }
 
 /// Whether two vectors are equal.
@@ -179,14 +195,12 @@ pub fn copy(from: &[f64], to: &mut Vec<f64>) {
 
 /// `[f(0), f(1), …, f(count − 1)]`, in this order. Each call should be worth a few microseconds.
 pub fn par_map<R: Send>(count: usize, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    if count > 1
-        && let Some(crew) = crew()
-    {
-        let mut out: Vec<Option<R>> = std::iter::repeat_with(|| None).take(count).collect();
-        share(&crew, &mut out, 1, &|i, out| out[0] = Some(f(i)));
-        return out.into_iter().flatten().collect();
+    if count <= 1 || threads() == 1 {
+        return (0..count).map(f).collect();
     }
-    (0..count).map(f).collect()
+    let mut out: Vec<Option<R>> = std::iter::repeat_with(|| None).take(count).collect();
+    par_chunks_mut(&mut out, 1, |i, out| out[0] = Some(f(i)));
+    out.into_iter().flatten().collect()
 }
 
 /// `Σ f(range)` over the ranges of `chunk` consecutive numbers that cut up `0..count`, added in their order.

@@ -2,7 +2,9 @@
 
 mod common;
 use common::*;
-use lilyan_solve::threads::{alone, par_chunks_mut, par_map, set_threads, sum_chunks, threads};
+use lilyan_solve::threads::{
+    alone, first_bad, par_chunks_mut, par_map, par_parts_mut, set_threads, sum_chunks, threads,
+};
 use lilyan_solve::{BlockMatrix, Cholesky, cg, gmres, largest_eigenvalue, lowest_modes};
 
 /// Everything this crate computes, as bits.
@@ -51,6 +53,11 @@ fn everything(k: &BlockMatrix, m: &BlockMatrix, held: &[bool]) -> Vec<u64> {
     let mut squares = long.clone();
     par_chunks_mut(&mut squares, 777, |i, part| part.iter_mut().for_each(|v| *v = *v * *v + i as f64));
     out.extend(bits(&squares));
+    let starts: Vec<u32> = (0..=1000).map(|k| k * k * 3 / 10).collect();
+    par_parts_mut(&mut squares, &starts, |i, part| part.iter_mut().for_each(|v| *v /= 1.0 + i as f64));
+    out.extend(bits(&squares));
+    let bad = first_bad(size, |r| b[r].iter().all(|v| v.abs() < 0.999));
+    out.extend(bad.map(|r| r.start as u64));
     out.extend(par_map(1000, |i| (i as f64).sin().to_bits()));
     out
 }

@@ -11,22 +11,32 @@ pub(super) const ENTRY: Entry = Entry {
     cite: "hairer2006",
     options: &[],
     variants: &[],
-    build: |_| Box::new(ExplicitEuler { ends: Ends::default() }),
+    build: |_| Box::new(ExplicitEuler::default()),
 };
 
+#[derive(Default)]
 struct ExplicitEuler {
     ends: Ends,
+    force: Vec<f64>,
+    a: Vec<f64>,
+    q: Vec<f64>,
+    p: Vec<f64>,
 }
 
 impl Integrator for ExplicitEuler {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let n = state.q.len();
         self.ends.prepare(system, state, h)?;
-        let (mut force, mut a) = (vec![0.0; n], vec![0.0; n]);
-        acceleration(system, &self.ends.mask, state.t, &state.q, &state.v, &mut force, &mut a);
-        let mut q1: Vec<f64> = (0..n).map(|i| state.q[i] + h * state.v[i]).collect();
-        let mut p1: Vec<f64> = (0..n).map(|i| state.p[i] + h * force[i]).collect();
-        self.ends.finish(system, state, h, &mut q1, &mut p1)?;
+        let Self { ends, force, a, q, p } = self;
+        for v in [&mut *force, a, q, p] {
+            v.resize(n, 0.0);
+        }
+        acceleration(system, &ends.mask, state.t, &state.q, &state.v, force, a);
+        for i in 0..n {
+            q[i] = state.q[i] + h * state.v[i];
+            p[i] = state.p[i] + h * force[i];
+        }
+        ends.finish(system, state, h, q, p)?;
         Ok(Integrating::default())
     }
 

@@ -11,22 +11,32 @@ pub(super) const ENTRY: Entry = Entry {
     cite: "hairer2006",
     options: &[],
     variants: &[],
-    build: |_| Box::new(Rk4 { ends: Ends::default() }),
+    build: |_| Box::new(Rk4::default()),
 };
 
+#[derive(Default)]
 struct Rk4 {
     ends: Ends,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    force: Vec<f64>,
+    a: Vec<f64>,
+    sum_v: Vec<f64>,
+    sum_f: Vec<f64>,
 }
 
 impl Integrator for Rk4 {
     fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
         let n = state.q.len();
-        let (t, q0, v0) = (state.t, &state.q, &state.v);
         self.ends.prepare(system, state, h)?;
-        let mask = self.ends.mask.clone();
-        let (mut q, mut v) = (q0.clone(), v0.clone());
-        let (mut force, mut a) = (vec![0.0; n], vec![0.0; n]);
-        let (mut sum_v, mut sum_f) = (vec![0.0; n], vec![0.0; n]);
+        let Self { ends, q, v, force, a, sum_v, sum_f } = self;
+        let (t, q0, v0) = (state.t, &state.q, &state.v);
+        q.clone_from(q0);
+        v.clone_from(v0);
+        for x in [&mut *force, a, sum_v, sum_f] {
+            x.clear();
+            x.resize(n, 0.0);
+        }
         // Stage times, and weights of the sums in sixths.
         for (stage, (at, weight)) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)].into_iter().enumerate()
         {
@@ -36,17 +46,19 @@ impl Integrator for Rk4 {
                     q[i] = q0[i] + at * h * v[i];
                     v[i] = v0[i] + at * h * a[i];
                 }
-                system.place_held(t + at * h, &mut q, &mut v);
+                system.place_held(t + at * h, q, v);
             }
-            acceleration(system, &mask, t + at * h, &q, &v, &mut force, &mut a);
+            acceleration(system, &ends.mask, t + at * h, q, v, force, a);
             for i in 0..n {
                 sum_v[i] += weight * v[i];
                 sum_f[i] += weight * force[i];
             }
         }
-        let mut q1: Vec<f64> = (0..n).map(|i| q0[i] + h / 6.0 * sum_v[i]).collect();
-        let mut p1: Vec<f64> = (0..n).map(|i| state.p[i] + h / 6.0 * sum_f[i]).collect();
-        self.ends.finish(system, state, h, &mut q1, &mut p1)?;
+        for i in 0..n {
+            sum_v[i] = q0[i] + h / 6.0 * sum_v[i];
+            sum_f[i] = state.p[i] + h / 6.0 * sum_f[i];
+        }
+        ends.finish(system, state, h, sum_v, sum_f)?;
         Ok(Integrating::default())
     }
 

@@ -40,6 +40,8 @@ struct Verlet {
     /// Rounding errors not yet in q and p.
     carry_q: Vec<f64>,
     carry_p: Vec<f64>,
+    /// Those at the start of the step.
+    saved: (Vec<f64>, Vec<f64>),
     q: Vec<f64>,
     p: Vec<f64>,
     v: Vec<f64>,
@@ -56,6 +58,7 @@ impl Verlet {
             gradient_at: Vec::new(),
             carry_q: Vec::new(),
             carry_p: Vec::new(),
+            saved: Default::default(),
             q: Vec::new(),
             p: Vec::new(),
             v: Vec::new(),
@@ -72,6 +75,13 @@ impl Verlet {
             self.carry_q = vec![0.0; n];
             self.carry_p = vec![0.0; n];
         }
+    }
+
+    /// After a failed step: as if it had not been tried.
+    fn take_back(&mut self) {
+        self.gradient_at.clear();
+        self.carry_q.clone_from(&self.saved.0);
+        self.carry_p.clone_from(&self.saved.1);
     }
 
     /// v ← v + hM⁻¹f(q, v) at fixed q, by the explicit midpoint rule.
@@ -262,7 +272,8 @@ impl Integrator for Verlet {
             system.gradient(state.t, &state.q, &mut self.gradient);
         }
         // A failed step must leave the carries as they were.
-        let saved = self.compensated.then(|| (self.carry_q.clone(), self.carry_p.clone()));
+        self.saved.0.clone_from(&self.carry_q);
+        self.saved.1.clone_from(&self.carry_p);
         let constrained = self.ends.holding.count() > 0;
         let damped_inside = system.has_forces() && !constrained;
         if system.has_forces() && constrained {
@@ -292,10 +303,7 @@ impl Integrator for Verlet {
         }
         let Ends { holding, mask, .. } = &mut self.ends;
         if let Err(error) = holding.drift(system, state, h, mask, None, &mut self.v, &mut self.q) {
-            self.gradient_at.clear();
-            if let Some(saved) = saved {
-                (self.carry_q, self.carry_p) = saved;
-            }
+            self.take_back();
             return Err(error);
         }
         holding.add_kick(&mut self.p);
@@ -316,10 +324,7 @@ impl Integrator for Verlet {
         let finished = self.ends.finish(system, state, h, &mut q, &mut p);
         (self.q, self.p) = (q, p);
         if finished.is_err() {
-            self.gradient_at.clear();
-            if let Some(saved) = saved {
-                (self.carry_q, self.carry_p) = saved;
-            }
+            self.take_back();
         }
         finished.map(|()| Integrating::default())
     }

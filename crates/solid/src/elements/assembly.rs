@@ -146,14 +146,7 @@ impl Tets {
             return;
         }
         let partial = partial.of(self.members.len());
-        let mut rest = &mut *partial;
-        let mut parts = Vec::with_capacity(self.runs());
-        for r in 0..self.runs() {
-            let (part, behind) = rest.split_at_mut(self.members_of(r).len());
-            parts.push(part);
-            rest = behind;
-        }
-        threads::par_chunks_mut(&mut parts, 1, |r, part| self.forces_of_run(r, fields, kernel, part[0]));
+        threads::par_parts_mut(partial, &self.starts, |r, part| self.forces_of_run(r, fields, kernel, part));
         let (incidence, partial) = (self.incidence(), &*partial);
         const NODES: usize = 512;
         threads::par_chunks_mut(&mut g[3 * self.nodes.start..3 * self.nodes.end], 3 * NODES, |chunk, g| {

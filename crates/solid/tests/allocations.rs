@@ -1,0 +1,68 @@
+//! After the first steps, an explicit step asks for no memory, on one thread as on two. One test: the counter is global.
+#![allow(unsafe_code)]
+
+mod common;
+
+use common::{body, flat};
+use lilyan_dynamics::integrators::CATALOGUE;
+use lilyan_dynamics::{State, System};
+use lilyan_solid::meshing::box_mesh;
+use lilyan_solid::{ModelBuilder, Pin};
+use lilyan_solve::threads::set_threads;
+use std::alloc::{GlobalAlloc, Layout, System as Heap};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+struct Counting;
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is handed on to the system's allocator unchanged; counting has no effect on memory.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.fetch_add(1, Relaxed);
+        unsafe { Heap.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { Heap.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn explicit_steps_ask_for_no_memory() {
+    let mesh = box_mesh([4.0, 1.0, 1.0], [32, 8, 8]).unwrap();
+    let held = (0..).zip(&mesh.vertices).filter(|(_, v)| v[0] == 0.0).map(|(n, _)| n).collect();
+    let mut builder = ModelBuilder::default();
+    builder.body(body(mesh.clone(), "neo-hookean-log")).unwrap();
+    builder.gravity([0.0, -9.81, 0.0]);
+    builder.pin(Pin { nodes: held, axes: [true; 3], motion: None, until: f64::INFINITY });
+    let model = builder.build();
+    let start = State::new(&model, flat(&mesh.vertices), vec![0.0; model.dofs()]);
+    let mut tried = 0;
+    // Those that are explicit by nature, not for one value of an option.
+    let explicit = CATALOGUE.iter().filter(|entry| entry.create(&[]).unwrap().claims().explicit);
+    let cases = explicit.flat_map(|entry| entry.all_variants().into_iter().map(move |given| (entry, given)));
+    for (entry, given) in cases {
+        let mut method = entry.create(&given).unwrap();
+        tried += 1;
+        for threads in [1, 2, 3] {
+            set_threads(threads);
+            let mut state = start.clone();
+            let mut steps = |count: usize| {
+                for _ in 0..count {
+                    method.step(&model, &mut state, 1e-4).unwrap();
+                }
+            };
+            // A thread that comes late begins with memory of its own; what a step asks for it would always ask for.
+            let mut asked = |count| {
+                let before = COUNT.load(Relaxed);
+                steps(count);
+                COUNT.load(Relaxed) - before
+            };
+            let least = (0..10).map(|_| asked(20)).min();
+            assert_eq!(least, Some(0), "{} {given:?}, {threads} threads", entry.name);
+        }
+    }
+    assert!(tried > 1);
+}
