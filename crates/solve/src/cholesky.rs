@@ -7,6 +7,8 @@
 use crate::analysis::{Analysis, PARALLELISM};
 use crate::block::BlockMatrix;
 use crate::ordering::Ordering;
+use crate::rough::Rough;
+use crate::subtrees::Subtrees;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::LltError;
 use faer::sparse::SparseColMatRef;
@@ -57,9 +59,26 @@ pub struct Cholesky {
     factor: Vec<f64>,
     factored: bool,
     solve_memory: Option<(usize, MemBuffer)>,
+    rough: Option<Rough>,
+    roughly: Roughly,
     analyses: usize,
     factorizations: usize,
 }
+
+/// What is known of the factor in single precision.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Roughly {
+    /// It was not made.
+    #[default]
+    Unmade,
+    /// It is as good as the other, for a preconditioner.
+    Good,
+    /// It is not.
+    Bad,
+}
+
+/// By how much, relative to the solution, a factor in single precision may be wrong.
+const ROUGH: f64 = 0.01;
 
 impl Cholesky {
     /// Nothing analysed, nothing factorised.
@@ -88,7 +107,7 @@ impl Cholesky {
 
     /// Factorises A. On an error the factor of before is lost.
     pub fn factor(&mut self, a: &BlockMatrix) -> Result<(), NotPositiveDefinite> {
-        self.factored = false;
+        (self.factored, self.roughly) = (false, Roughly::Unmade);
         if let Some(dof) = first_non_finite(a) {
             return Err(NotPositiveDefinite { dof, finite: false });
         }
@@ -159,7 +178,7 @@ impl Cholesky {
         let couplings: Vec<_> = self.seen.iter().copied().filter(outside).collect();
         // Their memory first. That of numbers is asked for when there are some.
         (self.analysis, self.values, self.factor) = (None, Vec::new(), Vec::new());
-        self.factored = false;
+        (self.factored, self.roughly, self.rough) = (false, Roughly::Unmade, None);
         let analysis = Analysis::new(a.pattern(), &couplings, self.ordering);
         self.solve_memory = None;
         self.analysis = Some(analysis);
@@ -196,6 +215,40 @@ impl Cholesky {
             PARALLELISM,
             MemStack::new(memory),
         );
+    }
+
+    /// x ← about A⁻¹ x, for a preconditioner that is used again and again: by a factor in single precision, unless the matrix asks
+    /// for more.
+    ///
+    /// # Panics
+    /// As [`solve`](Self::solve).
+    pub fn precondition(&mut self, x: &mut [f64]) {
+        if self.roughly == Roughly::Unmade {
+            self.roughly = if self.make_rough() { Roughly::Good } else { Roughly::Bad };
+        }
+        match &mut self.rough {
+            Some(rough) if self.roughly == Roughly::Good => rough.solve(x),
+            _ => self.solve(x),
+        }
+    }
+
+    /// The factor in single precision; whether it is good enough.
+    fn make_rough(&mut self) -> bool {
+        let Some(analysis) = self.analysis.as_ref().filter(|_| self.factored) else { return false };
+        let SymbolicCholeskyRaw::Supernodal(symbolic) = analysis.symbolic.raw() else { return false };
+        let n = analysis.order.len();
+        let rough = self.rough.get_or_insert_with(|| Rough::new(Subtrees::new(symbolic, &analysis.order)));
+        if !rough.set(&self.factor) {
+            return false;
+        }
+        // Always the same, whatever is solved for first: a run that is taken up again must choose alike.
+        let mut x: Vec<f64> = (0..n).map(|i| 1.0 + 0.5 * (i as f64).sin()).collect();
+        let mut exact = x.clone();
+        rough.solve(&mut x);
+        self.solve(&mut exact);
+        let square = |sum: f64, x: f64| sum + x * x;
+        let wrong = x.iter().zip(&exact).map(|(x, y)| x - y).fold(0.0, square);
+        wrong <= ROUGH * ROUGH * exact.iter().copied().fold(0.0, square)
     }
 
     /// How often a pattern was analysed.

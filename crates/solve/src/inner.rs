@@ -37,10 +37,10 @@ const PENALTY: usize = 32;
 const LIKE: f64 = 5.0;
 const PACE: f64 = 5.0;
 /// Nanoseconds, as measured: an iteration with levels takes some 200 for every unknown; a factor of before some three
-/// substitutions for three digits, 2.3 for every number stored in it, and a share of its making, 22 operations in each, that
+/// substitutions for three digits, 0.6 for every number stored in it, and a share of its making, 22 operations in each, that
 /// serves eight systems.
 const LEVEL: f64 = 200.0;
-const STORED: f64 = 3.0 * 2.3;
+const STORED: f64 = 3.0 * 0.6;
 const OPERATION: f64 = 1.0 / (8.0 * 22.0);
 const DIGITS: f64 = 3.0;
 /// Iterations for as many digits that levels take on an ordinary body: if a factor costs less it is made.
@@ -134,7 +134,7 @@ impl Inner {
 
     /// x ← about A⁻¹ x by the factor, which is that of a matrix of before.
     pub fn precondition(&self, factor: &mut Cholesky, x: &mut [f64]) {
-        preconditioned(self.low_rank.as_ref(), &mut |x| factor.solve(x), x);
+        preconditioned(self.low_rank.as_ref(), &mut |x| factor.precondition(x), x);
     }
 
     /// What a restart has to be told.
@@ -338,7 +338,8 @@ impl Inner {
             a.mul_vec(x, y);
             add_product(low_rank.as_ref(), x, y);
         };
-        let mut precondition = |x: &mut [f64]| preconditioned(low_rank.as_ref(), &mut |x| factor.solve(x), x);
+        let mut precondition =
+            |x: &mut [f64]| preconditioned(low_rank.as_ref(), &mut |x| factor.precondition(x), x);
         vectors.descend(&mut apply, &mut precondition, b, x, accuracy, [1, most])
     }
 }

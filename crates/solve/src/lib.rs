@@ -28,11 +28,14 @@ pub mod phi;
 mod product;
 mod quasidefinite;
 pub mod refine;
+mod rough;
 mod rows;
 mod saddle;
 mod small;
+mod subtrees;
 pub mod threads;
 mod vector;
+mod versions;
 mod work;
 
 pub use block::{BlockMatrix, BlockPattern, ScalarLowerCsc};

@@ -6,7 +6,7 @@
 
 use crate::parts::Parts;
 use crate::threads;
-use pulp::{Arch, NullaryFnOnce};
+use crate::versions::{Loop, dispatch, fused};
 use std::ops::Range;
 
 /// A vector of a node, as x, y, z and 0.
@@ -113,34 +113,6 @@ fn add_all(sums: &[Vec<Padded>], border: &mut [Padded]) {
             }
         }
     }
-}
-
-/// A loop in two versions.
-trait Loop {
-    fn run<const FUSED: bool>(self);
-}
-
-struct Versioned<L, const FUSED: bool>(L);
-
-impl<L: Loop, const FUSED: bool> NullaryFnOnce for Versioned<L, FUSED> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        self.0.run::<FUSED>();
-    }
-}
-
-fn dispatch(l: impl Loop) {
-    match Arch::new() {
-        Arch::Scalar => l.run::<{ cfg!(target_arch = "aarch64") }>(),
-        arch => arch.dispatch(Versioned::<_, true>(l)),
-    }
-}
-
-/// a b + c, rounded once where the processor can.
-#[inline(always)]
-fn fused<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
-    if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
 /// The columns of block number `p`, with what follows them.

@@ -45,6 +45,67 @@ fn a_mesh_beyond_the_switch_to_nested_dissection_is_solved() {
     assert!(residual(&a, &x, &b) < 1e-12);
 }
 
+/// Of x and y, the largest difference relative to the largest number.
+fn apart(x: &[f64], y: &[f64]) -> f64 {
+    let size = y.iter().fold(0.0f64, |m, y| m.max(y.abs()));
+    x.iter().zip(y).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max) / size
+}
+
+#[test]
+fn a_preconditioner_is_nearly_the_inverse() {
+    let mut random = Random(11);
+    let mut cases: Vec<BlockMatrix> = (0..20)
+        .map(|_| {
+            let n = 1 + random.below(150);
+            let count = random.below(3 * n);
+            let tets = random_tets(&mut random, n, count);
+            random_spd(&mut random, n, &tets, 0.1)
+        })
+        .collect();
+    // Large enough to be shared out, one deep and one flat.
+    for (nx, ny, nz) in [(12, 12, 12), (2, 20, 40)] {
+        let (points, tets) = kuhn_box(nx, ny, nz);
+        let (k, mut a) = elasticity(&points, &tets, 10.0, 1.0);
+        a.add_scaled(0.1, &k);
+        cases.push(a);
+    }
+    for a in &cases {
+        for ordering in [Ordering::MinimumDegree, Ordering::NestedDissection] {
+            let mut cholesky = Cholesky::with_ordering(ordering);
+            // Twice, since a renewed factor needs a renewed copy.
+            for scale in [1.0, 0.5] {
+                let mut scaled = a.clone();
+                scaled.add_scaled(scale - 1.0, a);
+                cholesky.factor(&scaled).unwrap();
+                let mut x = random.vector(a.dofs());
+                let mut y = x.clone();
+                cholesky.precondition(&mut x);
+                cholesky.solve(&mut y);
+                assert!(apart(&x, &y) < 1e-4, "{} unknowns: {:e}", a.dofs(), apart(&x, &y));
+            }
+        }
+    }
+}
+
+/// What does not fit single precision stays in double.
+#[test]
+fn huge_and_tiny_numbers_are_preconditioned_too() {
+    let (points, tets) = kuhn_box(8, 8, 8);
+    let (k, mut a) = elasticity(&points, &tets, 10.0, 1.0);
+    a.add_scaled(0.1, &k);
+    for scale in [1e90, 1e-90] {
+        let mut scaled = BlockMatrix::zeros(a.pattern().clone());
+        scaled.add_scaled(scale, &a);
+        let mut cholesky = Cholesky::new();
+        cholesky.factor(&scaled).unwrap();
+        let mut x = Random(12).vector(a.dofs());
+        let mut y = x.clone();
+        cholesky.precondition(&mut x);
+        cholesky.solve(&mut y);
+        assert!(bits(&x) == bits(&y), "{scale:e}: {:e}", apart(&x, &y));
+    }
+}
+
 #[test]
 fn nested_dissection_needs_no_more_work_than_minimum_degree() {
     let (points, tets) = kuhn_box(12, 12, 12);

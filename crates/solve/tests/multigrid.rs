@@ -17,6 +17,9 @@ fn cube(n: usize, stiffness: f64) -> (Vec<f64>, BlockMatrix) {
     (points.into_flattened(), a)
 }
 
+/// Cells along the edge of a cube for which levels are tried before a factor.
+const LARGE: usize = 22;
+
 /// Holds the nodes at x = 0.
 fn clamp(positions: &[f64], a: &mut BlockMatrix) {
     let held: Vec<bool> = positions.chunks(3).flat_map(|x| [x[0] == 0.0; 3]).collect();
@@ -226,7 +229,7 @@ fn furthest(x: &[f64], y: &[f64]) -> f64 {
 /// that serve the next solve, and neither failures nor a restart change a bit.
 #[test]
 fn newtons_method_keeps_levels_as_it_keeps_factors() {
-    let (rest, a) = cube(17, 1e5);
+    let (rest, a) = cube(LARGE, 1e5);
     let solve = |load: f64, tolerance: f64, most: usize, direct: bool, work: &mut Workspace| {
         let b = Random(9).vector(a.dofs()).iter().map(|b| load * b).collect();
         let mut objective = Quartic { a: a.clone(), rest: rest.clone(), c: 0.5, b };
@@ -272,7 +275,7 @@ fn newtons_method_keeps_levels_as_it_keeps_factors() {
 /// Tets a hundred times longer than wide: levels take too long, and a factor does it.
 #[test]
 fn where_levels_fail_a_factor_is_made() {
-    let (mut points, tets) = kuhn_box(15, 15, 15);
+    let (mut points, tets) = kuhn_box(LARGE, LARGE, LARGE);
     points.iter_mut().for_each(|x| x[0] *= 100.0);
     let (mut a, m) = elasticity(&points, &tets, 2e7, 1e7);
     a.add_scaled(1.0, &m);

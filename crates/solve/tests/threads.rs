@@ -24,6 +24,8 @@ fn everything(k: &BlockMatrix, m: &BlockMatrix, held: &[bool]) -> Vec<u64> {
     let mut z = x.repeat(3);
     cholesky.solve_many(&mut z, 3);
     out.extend(bits(&z));
+    cholesky.precondition(&mut z[..n]);
+    out.extend(bits(&z));
     for solver in [cg, gmres] {
         let mut z = vec![0.0; n];
         let report = solver(&mut |x, y| a.mul_vec(x, y), &mut |_| {}, &x, &mut z, 1e-6, 200);
