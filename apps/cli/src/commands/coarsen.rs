@@ -73,6 +73,8 @@ pub fn run(arguments: &Arguments) -> Done {
         methods(arguments.json);
         return Ok(());
     };
+    let overrides: Vec<&str> = arguments.set.iter().map(String::as_str).collect();
+    let scene = open(name, &overrides).map_err(Failure::input)?;
     let mesh = match (&arguments.mesh, arguments.tets) {
         (Some(file), _) => CoarseMesh::File(file.clone()),
         (None, Some(tets)) => CoarseMesh::Tets(tets),
@@ -80,8 +82,9 @@ pub fn run(arguments: &Arguments) -> Done {
             return Err(Failure::input("no coarse mesh: give --mesh FILE, or --tets N to have a grid made"));
         }
     };
-    let overrides: Vec<&str> = arguments.set.iter().map(String::as_str).collect();
-    let scene = open(name, &overrides).map_err(Failure::input)?;
+    if arguments.compare.is_some_and(|end| end.is_nan() || end <= 0.0) {
+        return Err(Failure::input("--compare: give a time above 0 s, or none for the scene's end"));
+    }
     let directory = arguments.output.clone().unwrap_or_else(|| {
         let results = super::results_of(name);
         let stem = results.file_name().map_or("run".into(), |n| n.to_string_lossy());
@@ -98,9 +101,6 @@ pub fn run(arguments: &Arguments) -> Done {
         modes: arguments.modes.map(usize::from),
         display: arguments.display,
     };
-    if arguments.compare.is_some_and(|end| end.is_nan() || end <= 0.0) {
-        return Err(Failure::input("--compare: give a time above 0 s, or none for the scene's end"));
-    }
     let bar = bar(arguments.json);
     let mut show = |what: &str, done: f64| {
         if let Some(bar) = &bar {

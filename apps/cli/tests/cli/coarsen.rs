@@ -37,6 +37,8 @@ fn coarsen_leaves_a_scene_that_runs() {
     assert!((once - twice).abs() < 1e-9 * once, "{once} and {twice}");
     for (arguments, told) in [
         (vec!["coarsen", "scene.toml"], "--tets N"),
+        (vec!["coarsen", "nosuch.toml"], "nosuch.toml"),
+        (vec!["coarsen", "scene.toml", "--tets", "12", "--compare=-1", "-o", "unmade"], "--compare"),
         (vec!["coarsen", "scene.toml", "--tets", "12", "--method", "homogenise"], "homogenize"),
         (vec!["coarsen", "scene.toml", "--mesh", "nothere.msh"], "--mesh"),
         (vec!["coarsen", "scene.toml", "--mesh", "a.msh", "--tets", "5"], "cannot be used"),
@@ -44,4 +46,5 @@ fn coarsen_leaves_a_scene_that_runs() {
         let out = expect(&dir, &arguments, 1);
         assert!(text(&out.stderr).contains(told), "{arguments:?}: {}", text(&out.stderr));
     }
+    assert!(!dir.join("unmade").exists(), "a folder was made for nothing");
 }
