@@ -1,33 +1,16 @@
 //! After the first steps, an explicit step asks for no memory, on one thread as on two. One test: the counter is global.
-#![allow(unsafe_code)]
 
 mod common;
+#[path = "../../solve/tests/counting/mod.rs"]
+mod counting;
 
 use common::{body, flat};
+use counting::asked;
 use lilyan_dynamics::integrators::CATALOGUE;
 use lilyan_dynamics::{State, System};
 use lilyan_solid::meshing::box_mesh;
 use lilyan_solid::{ModelBuilder, Pin};
 use lilyan_solve::threads::set_threads;
-use std::alloc::{GlobalAlloc, Layout, System as Heap};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
-struct Counting;
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is handed on to the system's allocator unchanged; counting has no effect on memory.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.fetch_add(1, Relaxed);
-        unsafe { Heap.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { Heap.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn explicit_steps_ask_for_no_memory() {
@@ -55,12 +38,7 @@ fn explicit_steps_ask_for_no_memory() {
                 }
             };
             // A thread that comes late begins with memory of its own; what a step asks for it would always ask for.
-            let mut asked = |count| {
-                let before = COUNT.load(Relaxed);
-                steps(count);
-                COUNT.load(Relaxed) - before
-            };
-            let least = (0..10).map(|_| asked(20)).min();
+            let least = (0..10).map(|_| asked(|| steps(20))).min();
             assert_eq!(least, Some(0), "{} {given:?}, {threads} threads", entry.name);
         }
     }

@@ -108,16 +108,30 @@ struct Factor<'a> {
     inverse: &'a [f64],
 }
 
+/// A supernode, as its part sees it.
+struct Seen<'a> {
+    /// Its unknowns among those of the part.
+    columns: Range<usize>,
+    values: &'a [f32],
+    inverse: &'a [f64],
+    /// Rows below, in the part and above it.
+    own: &'a [u32],
+    beyond: &'a [u32],
+}
+
 impl<'a> Factor<'a> {
-    /// A supernode, its numbers, 1 over its diagonal, and the rows below it in the part and above.
     #[inline(always)]
-    fn supernode(&self, s: usize, end: usize) -> (&'a Supernode, &'a [f32], &'a [f64], [&'a [u32]; 2]) {
-        let node = &self.trees.supernodes[s];
+    fn seen(&self, s: usize, part: &Range<usize>) -> Seen<'a> {
+        let node: &Supernode = &self.trees.supernodes[s];
         let rows = &self.trees.rows[node.below.clone()];
-        let own = rows.partition_point(|&r| (r as usize) < end);
-        let (own, above) = rows.split_at(own);
-        let values = &self.values[self.starts[s]..self.starts[s + 1]];
-        (node, values, &self.inverse[node.columns.clone()], [own, above])
+        let (own, beyond) = rows.split_at(rows.partition_point(|&r| (r as usize) < part.end));
+        Seen {
+            columns: node.columns.start - part.start..node.columns.end - part.start,
+            values: &self.values[self.starts[s]..self.starts[s + 1]],
+            inverse: &self.inverse[node.columns.clone()],
+            own,
+            beyond,
+        }
     }
 }
 
@@ -137,11 +151,10 @@ impl Loop for Forward<'_> {
         let border = factor.trees.order.len() - above.len();
         let mut local = Vec::new();
         for s in supernodes {
-            let (node, values, inverse, [own, beyond]) = factor.supernode(s, unknowns.end);
-            let columns = node.columns.start - unknowns.start..node.columns.end - unknowns.start;
+            let Seen { columns, values, inverse, own, beyond } = factor.seen(s, &unknowns);
             local.clear();
             local.extend_from_slice(&x[columns.clone()]);
-            local.resize(columns.len() + node.below.len(), 0.0);
+            local.resize(columns.len() + own.len() + beyond.len(), 0.0);
             eliminate::<FUSED>(values, inverse, &mut local);
             x[columns.clone()].copy_from_slice(&local[..columns.len()]);
             let (to_own, to_beyond) = local[columns.len()..].split_at(own.len());
@@ -171,8 +184,7 @@ impl Loop for Backward<'_> {
         let border = factor.trees.order.len() - above.len();
         let mut local = Vec::new();
         for s in supernodes.rev() {
-            let (node, values, inverse, [own, beyond]) = factor.supernode(s, unknowns.end);
-            let columns = node.columns.start - unknowns.start..node.columns.end - unknowns.start;
+            let Seen { columns, values, inverse, own, beyond } = factor.seen(s, &unknowns);
             local.clear();
             local.extend_from_slice(&x[columns.clone()]);
             local.extend(own.iter().map(|&row| x[row as usize - unknowns.start]));
