@@ -182,8 +182,10 @@ impl Inner {
         accuracy: f64,
     ) -> Result<Solved, NotPositiveDefinite> {
         let most = a.dofs() / WORTH;
-        let mild = (LIKE * self.pace.max(PACE) * -accuracy.log10()) as usize;
-        let most = if self.worth.is_some_and(|worth| worth < ORDINARY) { most } else { most.min(mild) };
+        // As many as cost what would be done instead: levels, or a factor if that is known to be cheaper.
+        let pace = self.worth.filter(|worth| *worth < ORDINARY).map(|worth| worth / DIGITS);
+        let mild = LIKE * pace.unwrap_or(self.pace.max(PACE)) * -accuracy.log10();
+        let most = most.min(mild as usize);
         // With a low rank beside the matrix only a factor will do.
         let whole = self.fresh || self.low_rank.is_some();
         if !Self::is_small(a.dofs()) && self.incompletely.rest == 0 && !whole {
