@@ -7,31 +7,31 @@ pub struct Failure {
     pub message: String,
     /// Exit status.
     pub code: u8,
-    /// Whether standard output has its JSON object already.
-    pub told: bool,
+    /// Whether the JSON object was printed already.
+    pub json_printed: bool,
 }
 
 impl Failure {
     /// The input is wrong.
     pub fn input(message: impl std::fmt::Display) -> Self {
-        Self { message: message.to_string(), code: 1, told: false }
+        Self { message: message.to_string(), code: 1, json_printed: false }
     }
 
     /// The simulation could not go on.
     pub fn stopped(message: impl std::fmt::Display) -> Self {
-        Self { message: message.to_string(), code: 2, told: false }
+        Self { message: message.to_string(), code: 2, json_printed: false }
     }
 
     /// Interrupted by the signal of that number; a checkpoint is written.
     pub fn interrupted(signal: u8, message: impl std::fmt::Display) -> Self {
-        Self { message: message.to_string(), code: 128 + signal, told: false }
+        Self { message: message.to_string(), code: 128 + signal, json_printed: false }
     }
 
     /// Notes whether standard output has its JSON object already.
-    pub fn told(self, told: bool) -> Self {
-        Self { told, ..self }
+    pub fn json_printed(self, json_printed: bool) -> Self {
+        Self { json_printed, ..self }
     }
 }
 
 /// What a command returns.
-pub type Done = Result<(), Failure>;
+pub type CommandResult = Result<(), Failure>;

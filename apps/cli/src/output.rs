@@ -8,8 +8,10 @@ pub fn line(text: impl std::fmt::Display) {
 }
 
 /// Prints one JSON object.
-pub fn json(value: &serde_json::Value) {
-    let _ = writeln!(std::io::stdout().lock(), "{value:#}");
+pub fn json(value: &impl serde::Serialize) {
+    let mut out = std::io::stdout().lock();
+    let _ = serde_json::to_writer_pretty(&mut out, value);
+    let _ = writeln!(out);
 }
 
 /// Columns of text, aligned; the first row is the header.

@@ -1,8 +1,8 @@
-//! Who may talk to the lab: the page that was opened from here, and nobody else.
+//! Who may use the lab: only the page that was opened by the user who started it.
 //!
-//! Browsers let any page send requests to this computer. So every request must name this server exactly (`Host`, against
-//! names that are made to point here), what comes from a page must come from our own (`Origin`), and whoever reads or changes anything
-//! must know a secret of this process (the token).
+//! Browsers let any page send requests to this computer. Therefore every request must name this server exactly in `Host`,
+//! which defends against DNS rebinding. A request from a page must come from our own page (`Origin`). Whoever reads or
+//! changes anything must know the token, a secret of this process.
 
 #![deny(clippy::indexing_slicing)]
 
@@ -15,17 +15,17 @@ use std::net::SocketAddr;
 pub struct Token(String);
 
 impl Token {
-    /// A new one; fails where the system has no randomness to give.
+    /// A new token. Fails if the system has no source of random numbers.
     pub fn new() -> std::io::Result<Self> {
         random().map(Self)
     }
 
-    /// Its text, to be handed to the user's own page and nowhere else.
+    /// The text of the token, only for the user's own page.
     pub fn text(&self) -> &str {
         &self.0
     }
 
-    /// Whether that is the token; takes the same time wherever they differ.
+    /// Whether `given` is the token. The time does not depend on where they differ.
     pub(crate) fn matches(&self, given: &str) -> bool {
         let differences = self.0.bytes().zip(given.bytes()).fold(0, |d, (a, b)| d | (a ^ b));
         given.len() == self.0.len() && differences == 0
@@ -39,14 +39,14 @@ pub(crate) fn random() -> std::io::Result<String> {
     Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
 }
 
-/// The names under which this server may be addressed.
+/// The values of `Host` under which this server may be addressed.
 #[derive(Clone)]
-pub(crate) struct Names {
+pub(crate) struct HostNames {
     hosts: Vec<String>,
 }
 
-impl Names {
-    /// Of a server that listens there.
+impl HostNames {
+    /// The names of a server at this address.
     pub fn of(address: SocketAddr) -> Self {
         let port = address.port();
         let mut hosts = vec![address.to_string()];
@@ -56,7 +56,7 @@ impl Names {
         Self { hosts }
     }
 
-    /// Whether a request is meant for this server.
+    /// Whether a request names this server.
     pub fn addressed(&self, headers: &HeaderMap) -> bool {
         let mut hosts = headers.get_all(HOST).iter();
         match (hosts.next(), hosts.next()) {
@@ -65,7 +65,7 @@ impl Names {
         }
     }
 
-    /// Whether a request comes from our own page, or from no page at all.
+    /// Whether a request comes from our own page, or from no page.
     pub fn comes_from_here(&self, headers: &HeaderMap) -> bool {
         let ours = |origin: &[u8]| self.hosts.iter().any(|h| format!("http://{h}").as_bytes() == origin);
         headers.get_all(ORIGIN).iter().all(|origin| ours(origin.as_bytes()))
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn only_exact_names_are_taken() {
-        let names = Names::of("127.0.0.1:7777".parse().expect("an address"));
+        let names = HostNames::of("127.0.0.1:7777".parse().expect("an address"));
         for host in ["127.0.0.1:7777", "localhost:7777", "[::1]:7777"] {
             assert!(names.addressed(&headers(&[("host", host)])), "{host}");
         }

@@ -1,6 +1,6 @@
-//! The page as `npm run build` made it, inside the program.
+//! The files of the page, as `npm run build` makes them, embedded in the program.
 
-/// Path, type, content.
+/// Path, media type, content.
 type Asset = (&'static str, &'static str, &'static [u8]);
 
 static ASSETS: &[Asset] = &[
@@ -10,7 +10,7 @@ static ASSETS: &[Asset] = &[
     ("/icon.svg", "image/svg+xml", include_bytes!("../page/dist/icon.svg")),
 ];
 
-/// What is at that path: exactly one of the paths, nothing that has to be resolved.
+/// The file at this path. Only the listed paths exist; nothing is resolved.
 pub(crate) fn find(path: &str) -> Option<(&'static str, &'static [u8])> {
     ASSETS.iter().find(|(known, _, _)| *known == path).map(|(_, kind, bytes)| (*kind, *bytes))
 }

@@ -1,9 +1,10 @@
-//! HTTP: the page, the upgrade to a WebSocket, uploads; refused before anything is read where access is not given.
+//! HTTP: the page, the upgrade to a WebSocket, uploads. A request without access is refused before its body is read.
 
 #![deny(clippy::indexing_slicing)]
 
-use crate::access::{Names, Token};
-use crate::session::{Sessions, UPLOAD_BYTES};
+use crate::access::{HostNames, Token};
+use crate::limits::UPLOAD_BYTES;
+use crate::sessions::Sessions;
 use crate::{assets, socket};
 use axum::Router;
 use axum::body::Bytes;
@@ -26,16 +27,16 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// Connections at a time; further ones wait.
+/// Connections at the same time; further ones wait.
 const CONNECTIONS: usize = 256;
 /// Bytes of a request's headers.
 const HEADER_BYTES: usize = 16 << 10;
 /// Bytes of a message from a page.
 const MESSAGE_BYTES: usize = 1 << 20;
-/// Bytes that wait to be written to a page: one message, of the largest scene at most.
+/// Bytes that wait to be written to a page: one message of the largest scene.
 const WRITE_BYTES: usize = 64 << 20;
 
-/// Nothing from elsewhere, nothing inside other pages.
+/// The page loads nothing from elsewhere and is not shown inside other pages.
 const POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
@@ -44,43 +45,30 @@ const POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; fo
 pub struct Address {
     /// An address of this computer.
     pub ip: std::net::IpAddr,
-    /// 0: any free one.
+    /// The port; 0 means any free one.
     pub port: u16,
 }
 
 /// Why the lab could not be opened.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// That address cannot be listened at.
+    /// The address cannot be used.
+    #[error("cannot listen at {0}: {1}; choose another port with --port, or 0 for any free one")]
     Listen(SocketAddr, std::io::Error),
-    /// The system refused something else.
+    /// The operating system refused something else.
+    #[error("cannot open the lab: {0}")]
     System(std::io::Error),
 }
 
-impl std::fmt::Display for ServeError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Listen(address, e) => {
-                write!(
-                    f,
-                    "cannot listen at {address}: {e}; choose another port with --port, or 0 for any free one"
-                )
-            }
-            Self::System(e) => write!(f, "cannot open the lab: {e}"),
-        }
-    }
-}
-
-impl std::error::Error for ServeError {}
-
+/// What all connections share.
 #[derive(Clone)]
 struct Shared {
-    names: Names,
+    names: HostNames,
     token: Token,
     sessions: Arc<Sessions>,
 }
 
-/// Serves the lab until `stop` says so. `opened` is told where, once pages can be opened.
+/// Serves the lab until `stop` returns `true`. `opened` gets the address as soon as pages can be opened.
 pub fn serve(
     address: Address,
     token: Token,
@@ -88,7 +76,7 @@ pub fn serve(
     opened: impl FnOnce(SocketAddr),
     stop: impl Fn() -> bool,
 ) -> Result<(), ServeError> {
-    // One thread: it only moves bytes, and leaves the cores to the simulations.
+    // One thread is enough to move bytes; the other cores are for the simulations.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_io()
@@ -100,7 +88,7 @@ pub fn serve(
         let wanted = SocketAddr::new(address.ip, address.port);
         let listener = TcpListener::bind(wanted).await.map_err(|e| ServeError::Listen(wanted, e))?;
         let here = listener.local_addr().map_err(ServeError::System)?;
-        let router = router(Shared { names: Names::of(here), token, sessions: sessions.clone() });
+        let router = router(Shared { names: HostNames::of(here), token, sessions: sessions.clone() });
         opened(here);
         let accepting = tokio::spawn(accept(listener, router));
         while !stop() {
@@ -119,7 +107,7 @@ async fn accept(listener: TcpListener, router: Router) {
     loop {
         let Ok(place) = places.clone().acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of file descriptors, most likely: some connection has to end first.
+            // Most likely there are no free file descriptors until a connection ends.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -130,7 +118,7 @@ async fn accept(listener: TcpListener, router: Router) {
             http.timer(TokioTimer::new())
                 .header_read_timeout(Duration::from_secs(10))
                 .max_buf_size(HEADER_BYTES);
-            // What goes wrong with one connection concerns nobody else.
+            // An error of one connection does not affect the others.
             let _ = http.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
             drop(place);
         });
@@ -147,7 +135,7 @@ fn router(shared: Shared) -> Router {
         .with_state(shared)
 }
 
-/// Turns away what is not addressed to us or comes from elsewhere; says on every answer what a browser may do with it.
+/// Refuses requests for other hosts and from other pages. Sets the security headers of every response.
 async fn guard(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let mut response = if !shared.names.addressed(headers) {
@@ -164,7 +152,7 @@ async fn guard(State(shared): State<Shared>, request: Request, next: Next) -> Re
         (REFERRER_POLICY, "no-referrer"),
         (CACHE_CONTROL, "no-store"),
     ] {
-        // A report has a policy of its own.
+        // A report has its own policy.
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
@@ -184,8 +172,8 @@ async fn page(uri: Uri, method: axum::http::Method) -> Response {
 
 type Parameters = Query<HashMap<String, String>>;
 
-/// The answer to who does not know the token.
-fn stranger(shared: &Shared, parameters: &HashMap<String, String>) -> Option<Response> {
+/// The response to a request without the token.
+fn refuse_without_token(shared: &Shared, parameters: &HashMap<String, String>) -> Option<Response> {
     match parameters.get("token") {
         Some(token) if shared.token.matches(token) => None,
         _ => Some(
@@ -200,7 +188,7 @@ async fn open_socket(
     Query(parameters): Parameters,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Response {
-    if let Some(refused) = stranger(&shared, &parameters) {
+    if let Some(refused) = refuse_without_token(&shared, &parameters) {
         return refused;
     }
     let upgrade = match upgrade {
@@ -209,7 +197,7 @@ async fn open_socket(
     };
     let session = match shared.sessions.enter(parameters.get("session").map(String::as_str)) {
         Ok(session) => session,
-        Err(why) => return (StatusCode::SERVICE_UNAVAILABLE, why).into_response(),
+        Err(error) => return (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response(),
     };
     upgrade
         .max_message_size(MESSAGE_BYTES)
@@ -218,12 +206,12 @@ async fn open_socket(
         .on_upgrade(move |socket| socket::talk(socket, session))
 }
 
-/// A file that a job left. A report is shown in a frame of our own page, without our origin; the rest is saved.
+/// A file of a job. A report is shown in a sandboxed frame of our own page; other files are downloads.
 async fn result(State(shared): State<Shared>, Query(parameters): Parameters, headers: HeaderMap) -> Response {
-    if let Some(refused) = stranger(&shared, &parameters) {
+    if let Some(refused) = refuse_without_token(&shared, &parameters) {
         return refused;
     }
-    // Browsers say who sends them here: not even a page that knows the token may show it.
+    // Browsers tell which site sends the request. Other sites are refused even if they know the token.
     if headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none") {
         return (StatusCode::FORBIDDEN, "only the lab's own page may ask this\n").into_response();
     }
@@ -235,8 +223,7 @@ async fn result(State(shared): State<Shared>, Query(parameters): Parameters, hea
     };
     let mut response = ([(CONTENT_TYPE, kind)], bytes).into_response();
     if kind.starts_with("text/html") {
-        let policy =
-            format!("{}; frame-ancestors 'self'; sandbox allow-scripts", lilyan_scene::report::policy());
+        let policy = format!("{}; frame-ancestors 'self'; sandbox allow-scripts", lilyan_report::policy());
         if let Ok(policy) = HeaderValue::from_str(&policy) {
             response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
         }
@@ -252,7 +239,7 @@ async fn upload(
     _headers: HeaderMap,
     body: Result<Bytes, axum::extract::rejection::BytesRejection>,
 ) -> Response {
-    if let Some(refused) = stranger(&shared, &parameters) {
+    if let Some(refused) = refuse_without_token(&shared, &parameters) {
         return refused;
     }
     let body = match body {
@@ -268,6 +255,6 @@ async fn upload(
     };
     match shared.sessions.keep(session, name, &body) {
         Ok(()) => StatusCode::NO_CONTENT.into_response(),
-        Err(why) => (StatusCode::BAD_REQUEST, why).into_response(),
+        Err(error) => (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response(),
     }
 }

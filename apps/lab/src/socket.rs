@@ -1,21 +1,22 @@
-//! One page's connection: its messages to the session, the session's events and newest frame to it.
+//! The WebSocket of one page: passes its messages to the session, and events and the newest frame to the page.
 
 #![deny(clippy::indexing_slicing)]
 
-use crate::session::{Client, Event};
+use crate::channel::Event;
+use crate::sessions::Client;
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use std::time::Duration;
 
-/// A page that takes nothing for so long is gone, or as good as gone.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Idle connections are asked for a sign of life.
-const PULSE: Duration = Duration::from_secs(20);
+/// A page that accepts no data for this time is disconnected.
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time between pings.
+const PING_INTERVAL: Duration = Duration::from_secs(20);
 
-/// Talks until either side ends it.
-pub(crate) async fn talk(mut socket: WebSocket, mut client: Client) {
-    let mut pulse = tokio::time::interval(PULSE);
+/// Serves the connection until one side closes it.
+pub async fn talk(mut socket: WebSocket, mut client: Client) {
+    let mut ping = tokio::time::interval(PING_INTERVAL);
     loop {
-        // In this order: a frame belongs to the geometry that was told before it.
+        // Events come first, because a frame belongs to the geometry that was sent before it.
         let out = tokio::select! {
             biased;
             event = client.events.recv() => match event {
@@ -37,17 +38,17 @@ pub(crate) async fn talk(mut socket: WebSocket, mut client: Client) {
                 Ok(()) => Message::Binary(client.frames.borrow_and_update().clone()),
                 Err(_) => close(1001, "the session has ended"),
             },
-            _ = pulse.tick() => Message::Ping(Default::default()),
+            _ = ping.tick() => Message::Ping(Default::default()),
         };
         let last = matches!(out, Message::Close(_));
-        let sent = tokio::time::timeout(PATIENCE, socket.send(out)).await;
+        let sent = tokio::time::timeout(SEND_TIMEOUT, socket.send(out)).await;
         if last || !matches!(sent, Ok(Ok(()))) {
             return;
         }
     }
 }
 
-/// The end of a connection on which something came that is no message.
+/// Closes a connection after a protocol error.
 fn close_for(problem: &str) -> Message {
     match problem.to_lowercase() {
         control if control.contains("control frame") => close(1002, "not a WebSocket message"),

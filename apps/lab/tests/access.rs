@@ -1,4 +1,4 @@
-//! Who gets in, and what happens to those who should not.
+//! Which requests are accepted, and how the others are refused.
 
 mod common;
 
@@ -73,7 +73,7 @@ fn only_exact_hosts_and_origins_and_the_token() {
     }
 }
 
-/// Where others can reach it, the token is needed all the same, and the address it was told to have.
+/// At an address that others can reach, the token and the exact host are needed as well.
 #[test]
 fn other_addresses_need_the_token_too() {
     let lab = Lab::open_at(std::net::Ipv4Addr::UNSPECIFIED.into(), SCENE);
@@ -102,7 +102,7 @@ fn answers_say_what_browsers_may_do_with_them() {
     }
 }
 
-/// Nothing is looked up in a file system, so nothing outside can be found; tried all the same.
+/// Paths are not resolved in a file system, so that no other file can be found.
 #[test]
 fn paths_lead_nowhere_else() {
     let lab = Lab::open(SCENE);
@@ -142,7 +142,7 @@ fn paths_lead_nowhere_else() {
     }
 }
 
-/// Scenes from pages may not name files of this computer, not even through links.
+/// Scenes from pages cannot name files of this computer, not even through symbolic links.
 #[test]
 fn scenes_read_nothing_but_what_was_sent() {
     let lab = Lab::open(SCENE);
@@ -224,7 +224,7 @@ fn what_is_too_large_is_refused() {
     assert_eq!(lab.ask("POST", &path, &[("Host", &lab.host())], b"v 0 0 0\n").0, 204);
 }
 
-/// Malformed frames end their own connection, with a reason, and nobody else's.
+/// A malformed frame closes only its own connection, with a reason.
 #[test]
 fn nonsense_disturbs_nobody_else() {
     use std::io::{Read, Write};
@@ -232,7 +232,7 @@ fn nonsense_disturbs_nobody_else() {
     let mut other = lab.page();
     let session = other.event("hello")["session"].as_str().unwrap().to_owned();
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    // A malformed frame ends its connection: as many connections as frames.
+    // Each malformed frame needs its own connection.
     let count = if std::env::var_os("LILYAN_LONG").is_some() { 100_000 } else { 2000 };
     for _ in 0..count {
         let mut page = lab.page_of(&session);
@@ -261,7 +261,7 @@ fn nonsense_disturbs_nobody_else() {
     fresh.frame();
 }
 
-/// Pages come and go; sessions do not see each other.
+/// Sessions are independent of each other.
 #[test]
 fn sessions_are_apart() {
     let lab = Lab::open(SCENE);
@@ -273,7 +273,7 @@ fn sessions_are_apart() {
     b.say(r#"{"do":"pause"}"#);
     b.event("status");
     assert!(b.texts.iter().all(|t| !t.to_string().contains("Pendulum")), "b hears of a");
-    // A second page of a's session sees what the first did.
+    // A second page of session a sees the changes of the first.
     let mut again = lab.page_of(in_a["session"].as_str().unwrap());
     assert_eq!(again.event("panes")["panes"][0]["title"], "Pendulum");
     for _ in 0..50 {

@@ -1,4 +1,4 @@
-//! Check, compare and coarsen beside what moves.
+//! Check, compare and coarsen while the simulation runs.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{Lab, Page};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How the job under way ends.
+/// The last event of the running job.
 fn ended(page: &mut Page) -> Value {
     let known = page.texts.len();
     let over = |t: &&Value| t["event"] == "job" && t["state"] != "running" && t["state"] != "cancelling";
@@ -43,7 +43,7 @@ fn a_scene_is_checked_with_its_live_changes() {
     assert!(lowest.iter().all(|m| m["amplitude_lost_per_period"].as_f64().unwrap() > 0.05));
     let warnings = found["warnings"].to_string();
     assert!(warnings.contains("will damp mode 1") && !warnings.contains("output.every"), "{warnings}");
-    // A page that comes later hears of it.
+    // A page that joins later gets the event.
     let session =
         page.texts.iter().find(|t| t["event"] == "hello").unwrap()["session"].as_str().unwrap().to_owned();
     assert_eq!(lab.page_of(&session).event("job")["result"]["step"], 0.02);
@@ -85,7 +85,7 @@ fn a_comparison_leaves_a_report_for_its_own_page_alone() {
     assert_eq!(file(&another, &lab.token, &number, "report.html").0, 404, "another session has it not");
 }
 
-/// One job in the whole lab; cancelling frees the place, and so does leaving.
+/// The whole lab runs one job. Another one can start after it is cancelled or its session ends.
 #[test]
 fn one_job_at_a_time_and_it_can_be_cancelled() {
     let lab = Lab::open("tumbling-rod");
@@ -149,7 +149,7 @@ fn a_coarse_body_is_opened_beside_the_fine_one() {
     }
 }
 
-/// What moves keeps moving while a job works beside it.
+/// The simulation continues while a job runs.
 #[test]
 fn a_job_does_not_hold_the_panes_up() {
     let lab = Lab::open("wobbling-jelly");
@@ -175,7 +175,7 @@ fn a_job_does_not_hold_the_panes_up() {
     assert!(beside > least * alone, "{alone} steps/s alone, {beside} beside a comparison");
 }
 
-/// What would not end, or cannot be meant, is refused before anything begins.
+/// Requests that would take too long or make no sense are refused at once.
 #[test]
 fn jobs_have_limits() {
     let lab = Lab::open("tumbling-rod");

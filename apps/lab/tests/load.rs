@@ -1,5 +1,5 @@
-//! Pages that send too much, read nothing, or come in crowds. One test at a time: memory and files of the whole process are
-//! looked at.
+//! Pages that send too much, read nothing, or are very many. One test runs at a time, because the tests measure memory and files of
+//! the whole process.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Timings are binding only where nothing else runs.
+/// Timings are checked strictly only on an idle machine.
 fn quiet() -> bool {
     std::env::var_os("LILYAN_SPEED").is_some()
 }
@@ -41,7 +41,7 @@ fn settled(what: &str, good: impl Fn() -> bool) {
     }
 }
 
-/// What is no message is answered by the code that says so.
+/// A malformed message is answered by the right close code.
 #[test]
 fn malformed_frames_are_told_what_is_wrong() {
     let _one = alone();
@@ -72,7 +72,7 @@ fn malformed_frames_are_told_what_is_wrong() {
     other.frame();
 }
 
-/// Messages that are too large cost no memory.
+/// Messages that are too large do not use memory.
 #[test]
 fn floods_leave_no_trace() {
     let _one = alone();
@@ -96,7 +96,7 @@ fn floods_leave_no_trace() {
     other.frame();
 }
 
-/// A page that never reads is let go after ten seconds.
+/// A page that never reads is disconnected after ten seconds.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_page_that_never_reads_is_let_go() {
@@ -104,7 +104,7 @@ fn a_page_that_never_reads_is_let_go() {
     let lab = Lab::open("tumbling-rod");
     let mut page = lab.page();
     let session = page.event("hello")["session"].as_str().unwrap().to_owned();
-    // Frames large enough to fill what the system keeps for a connection, and many of them.
+    // Many frames that are large enough to fill the buffers of the connection.
     page.answer(r#"{"do":"show","field":"speed"}"#, "status");
     let cells = json!({ "path": "body.0.mesh.box.cells", "value": [40, 20, 20] });
     page.answer(&json!({ "do": "set", "changes": [cells] }).to_string(), "panes");
@@ -117,7 +117,7 @@ fn a_page_that_never_reads_is_let_go() {
     }
     let sent: usize = page.frames[before..].iter().map(|f| f.bytes.len()).sum();
     println!("{:.1} MB in {} frames were not read", sent as f64 / 1e6, page.frames.len() - before);
-    // What was under way is still there to read; then it ends.
+    // Data that was sent before can still be read; then the connection ends.
     let (mut kept, mut buffer, end) = (0, vec![0; 1 << 20], Instant::now() + Duration::from_secs(10));
     loop {
         match deaf.socket.get_mut().read(&mut buffer) {
@@ -144,7 +144,7 @@ fn number(bytes: &[u8]) -> Option<u64> {
     digits.parse().ok()
 }
 
-/// A hundred pages of one session get their frames at about the same time.
+/// A hundred pages of one session get a frame at about the same time.
 #[test]
 fn a_hundred_pages_are_served() {
     let _one = alone();
@@ -175,7 +175,7 @@ fn a_hundred_pages_are_served() {
     assert!(p99 < if quiet() { 0.1 } else { 1.0 }, "{p99} s");
 }
 
-/// Whoever comes and goes leaves nothing behind.
+/// Closed connections leave no memory and no files behind.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_thousand_visits_leave_nothing() {
@@ -197,7 +197,7 @@ fn a_thousand_visits_leave_nothing() {
     other.frame();
 }
 
-/// More sessions than there may be: the oldest that nobody looks at makes room, others are refused.
+/// If there are too many sessions, the oldest one without pages ends. If there is none, a new session is refused.
 #[test]
 fn sessions_are_counted() {
     let _one = alone();
@@ -220,7 +220,7 @@ fn sessions_are_counted() {
     lab.page().event("hello");
 }
 
-/// A scene may not be larger than the lab takes, however it is asked for.
+/// A scene that is too large is refused, however it is opened.
 #[test]
 fn elements_are_counted() {
     let _one = alone();
@@ -231,7 +231,7 @@ fn elements_are_counted() {
     let (began, before) = (Instant::now(), memory());
     for mesh in [
         json!({ "box": { "size": [1, 1, 1], "cells": [100, 30, 30] } }),
-        // These would not fit into any memory.
+        // These would not fit into memory.
         json!({ "box": { "size": [1, 1, 1], "cells": [200, 200, 200] } }),
         json!({ "sphere": { "radius": 1, "edge": 1e-4 } }),
         json!({ "sphere": { "radius": 1, "tets": 900_000_000 } }),

@@ -1,4 +1,4 @@
-//! Real-time mode: effort is cut where steps do not fit into their time, and everything that was cut is told.
+//! Real-time mode: steps that do not fit into their time are solved less accurately, and the page is told which.
 
 mod common;
 
@@ -9,7 +9,7 @@ fn figures(page: &mut Page) -> Value {
     page.frame().says["panes"][0].clone()
 }
 
-/// The first frame from now on that is as wanted.
+/// The next frame that satisfies a condition.
 fn first(page: &mut Page, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
     let known = page.frames.len();
     page.until(what, |p| {
@@ -27,7 +27,7 @@ fn what_does_not_fit_is_cut_and_told_and_off_is_off_at_once() {
     let plain = figures(&mut page);
     assert!(plain["realtime"].is_null() && plain["cuts"].is_null(), "{plain}");
 
-    // A hundred times as fast in a sixteenth of the time: no machine does that.
+    // A hundred times real time in a sixteenth of the budget is impossible on any machine.
     page.answer(r#"{"do":"budget","ms":1}"#, "status");
     page.answer(r#"{"do":"speed","value":100}"#, "status");
     assert_eq!(page.answer(r#"{"do":"realtime","on":true}"#, "status")["realtime"], true);
@@ -44,7 +44,7 @@ fn what_does_not_fit_is_cut_and_told_and_off_is_off_at_once() {
         assert!(words.contains(part), "{words}");
     }
 
-    // Off: what the scene asks for is in force with the next step; what was cut stays told.
+    // After the mode is off, the next step uses the tolerance of the scene. Cut steps are still reported.
     page.answer(r#"{"do":"speed","value":1}"#, "status");
     page.answer(r#"{"do":"realtime","on":false}"#, "status");
     let before = first(&mut page, "the mode to be off", |pane| pane["realtime"].is_null());
@@ -62,7 +62,7 @@ fn what_does_not_fit_is_cut_and_told_and_off_is_off_at_once() {
     first(&mut page, "a new run without a mark", |pane| pane["cuts"].is_null());
 }
 
-/// An explicit method has nothing to cut: its step is never touched, it only falls behind and says so.
+/// An explicit method cannot solve less accurately. Its step does not change; it is late and reports this.
 #[test]
 fn an_explicit_method_is_slow_rather_than_wrong() {
     let lab = Lab::open("tumbling-rod");

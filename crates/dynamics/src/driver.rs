@@ -1,19 +1,25 @@
-//! What implicit integrators share around their equations: held unknowns, first guesses, the solver, the
-//! completion of the state, and memory. A method is then a [`Scheme`]: its equations and its claims.
+//! The common part of implicit integrators: Dirichlet dofs, initial guesses, the solver, the end of the step, and memory. A
+//! method then only defines a [`Scheme`]: its equations and its claims.
 
-use crate::constraints::Holding;
-use crate::implicit::{ForceRule, ImplicitStep, Method, Parts, PotentialRule, Solver};
-use crate::integrators::{Claims, Integrator};
-use crate::step::Ends;
-use crate::{Effort, Integrating, Options, State, StepError, System};
+use crate::constraints::ConstraintSolver;
+use crate::feasible_path;
+use crate::implicit::{ForceRule, ImplicitStep, Method, PotentialRule, Solver, StepEquation};
+use crate::in_step::InStep;
+use crate::integrator::{Claims, Integrator};
+use crate::prescribed::Prescribed;
+use crate::system::terms::StepStart;
+use crate::{Effort, Memory, MemoryError, MemoryRecord, Options, State, StepError, StepStats, System};
+use lilyan_parallel::threads;
+use lilyan_solve::newton::SolverMemory;
+use serde::{Deserialize, Serialize};
 
 /// The equations of an implicit method.
 pub trait Scheme: Send {
-    /// One step; everything that it asks for is in `step`.
+    /// Computes one step with the data and functions of `step`.
     fn step(&self, step: &mut Step<'_>) -> Result<End, StepError>;
-    /// What it promises.
+    /// The properties that the method claims.
     fn claims(&self) -> Claims;
-    /// Whether constraints may act along: the one solve of a step keeps them, and their kick is added to p.
+    /// Whether the method supports constraints: the single solve of a step enforces them, and their impulse is added to p.
     fn keeps_constraints(&self) -> bool {
         false
     }
@@ -23,39 +29,94 @@ pub trait Scheme: Send {
     }
 }
 
-/// Where a step ends. Held unknowns need not be right: the driver puts them in place.
+/// The end of a step. Dirichlet dofs need not be correct: the driver sets them.
 pub struct End {
     /// Positions, m.
     pub q: Vec<f64>,
     /// Momenta, kg m/s.
     pub p: Vec<f64>,
-    /// What the next step needs to know of this one; empty for one-step methods.
-    pub history: Vec<f64>,
+    /// What the next step needs to know about this one.
+    pub history: History,
 }
 
-/// A step on its way.
+/// What a method needs to know about its last step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum History {
+    /// Nothing: a one-step method, or the first step.
+    #[default]
+    None,
+    /// The start of the last step.
+    Start {
+        /// Its length, s.
+        h: f64,
+        /// Positions, m.
+        q: Vec<f64>,
+        /// Momenta, kg m/s.
+        p: Vec<f64>,
+    },
+    /// The force at the end of the last step.
+    Force {
+        /// Its length, s.
+        h: f64,
+        /// The force, N.
+        force: Vec<f64>,
+    },
+    /// The error estimate of the last step.
+    Estimate {
+        /// The error, m.
+        error: f64,
+        /// The largest speed, m/s.
+        speed: f64,
+    },
+}
+
+/// The memory of an implicit method.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ImplicitMemory {
+    /// The memory of the solver.
+    pub solver: SolverMemory,
+    /// The last step, if the state is still its end.
+    pub past: Option<Past>,
+}
+
+/// What is remembered of the last step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Past {
+    /// The part that the method needs.
+    pub history: History,
+    /// Mean acceleration, m/s², for the initial guess.
+    pub acceleration: Vec<f64>,
+}
+
+impl MemoryRecord for ImplicitMemory {
+    const KIND: &'static str = "implicit";
+    const VERSION: u32 = 1;
+}
+
+/// A step in progress: the data that a [`Scheme`] uses, and the functions that it calls.
 pub struct Step<'a> {
-    /// What moves.
+    /// The system.
     pub system: &'a dyn System,
-    /// Where the step begins.
+    /// The state at the start.
     pub state: &'a State,
-    /// How long it is, s.
+    /// The length of the step, s.
     pub h: f64,
-    /// Unknowns that are held, and where at the end.
-    pub ends: &'a Ends,
-    /// Constraints, and what keeps them.
-    pub holding: &'a mut Holding,
-    keeps: bool,
-    /// [`End::history`] of the step before; empty if there was none that led to this state.
-    pub history: &'a [f64],
-    /// The mean acceleration of the step before; empty if there was none that led to this state.
+    /// Dirichlet dofs and their values at the end.
+    pub prescribed: &'a Prescribed,
+    /// The constraints of the step.
+    pub constraint_solver: &'a mut ConstraintSolver,
+    has_constraints: bool,
+    /// [`End::history`] of the last step; [`History::None`] if no step led to this state.
+    pub history: &'a History,
+    /// Mean acceleration of the last step; empty if no step led to this state.
     acceleration: &'a [f64],
     solver: &'a mut Solver,
-    report: Integrating,
+    /// The last solution, if steps are limited; otherwise empty.
+    solved: Vec<f64>,
+    report: StepStats,
 }
 
-/// A stage M(x − q₀) = b + c F(t*, x, v), v = (x − q₀)/span + offset, with all forces F = −∇W + f in one
-/// place.
+/// A stage equation M(x − q₀) = b + c F(t*, x, v), v = (x − q₀)/span + offset, with all forces F = −∇W + f at one point.
 pub struct Stage {
     /// t*, s.
     pub time: f64,
@@ -63,52 +124,57 @@ pub struct Stage {
     pub impulse: Vec<f64>,
     /// c, s².
     pub weight: f64,
-    /// s.
+    /// The time span of v, s.
     pub span: f64,
-    /// m/s.
+    /// The offset of v, m/s.
     pub offset: Vec<f64>,
-    /// (x − q₀)/(q₁ − q₀).
+    /// The ratio (x − q₀)/(q₁ − q₀).
     pub reach: f64,
 }
 
 impl Step<'_> {
-    /// q₀ + share·h·v₀, held unknowns as far on their way.
-    pub fn ballistic(&self, share: f64) -> Vec<f64> {
+    /// The ballistic guess q₀ + fraction·h·v₀. Dirichlet dofs move by the same fraction of their path.
+    pub fn ballistic(&self, fraction: f64) -> Vec<f64> {
         let mut v = self.state.v.clone();
-        self.ends.mean_velocity(&self.state.q, self.h, &mut v);
-        self.state.q.iter().zip(&v).map(|(q, v)| q + share * self.h * v).collect()
+        self.prescribed.mean_velocity(&self.state.q, self.h, &mut v);
+        self.state.q.iter().zip(&v).map(|(q, v)| q + fraction * self.h * v).collect()
     }
 
-    /// Finds x from the given guess, whose held unknowns stay.
-    pub fn solve(&mut self, parts: Parts<'_>, x: &mut [f64]) -> Result<(), StepError> {
+    /// Solves for x from the given guess. Its Dirichlet dofs stay.
+    pub fn solve(&mut self, parts: StepEquation<'_>, x: &mut [f64]) -> Result<(), StepError> {
         let State { t, q, .. } = self.state;
         let parts_time = parts.time;
-        let step = ImplicitStep::new(self.system, *t, self.h, q, &self.ends.mask, parts);
-        let step = if self.keeps { step.holding(self.holding) } else { step };
-        // Where x is if the body goes on to accelerate as it did.
-        let lead = (parts_time - t).powi(2);
-        let goes_on = |i: usize| x[i] + if self.ends.mask[i] { 0.0 } else { lead * self.acceleration[i] };
-        let other: Vec<f64> = (0..self.acceleration.len()).map(goes_on).collect();
-        let done = self.solver.solve(step, x, &other)?;
-        self.report.add(done.into());
+        let step = ImplicitStep::new(self.system, *t, self.h, q, &self.prescribed.mask, parts);
+        let step = if self.has_constraints { step.constraint_solver(self.constraint_solver) } else { step };
+        // A second guess: x with the mean acceleration of the last step.
+        let time_squared = (parts_time - t).powi(2);
+        let extrapolated =
+            |i: usize| x[i] + if self.prescribed.mask[i] { 0.0 } else { time_squared * self.acceleration[i] };
+        let other: Vec<f64> = (0..self.acceleration.len()).map(extrapolated).collect();
+        let solved = self.solver.solve(step, x, other)?;
+        if self.system.abilities().feasible_step.is_some() {
+            self.solved = x.to_vec();
+        }
+        self.report.add(solved.into());
         Ok(())
     }
 
-    /// Solves a stage; returns (x, v). Held unknowns are where and as fast as they are at t*, or have gone
-    /// the share `reach` of their way.
+    /// Solves a stage; returns (x, v). Dirichlet dofs have their position and velocity of t*, or have moved by the fraction
+    /// `reach` of their path.
     pub fn stage(&mut self, mut stage: Stage) -> Result<(Vec<f64>, Vec<f64>), StepError> {
-        let (q0, ends) = (&self.state.q, self.ends);
-        let whole = stage.reach == 1.0;
-        let mut x = self.ballistic(if whole { (stage.time - self.state.t) / self.h } else { stage.reach });
-        if ends.any() {
-            let (mut place, mut speed) = (x.clone(), self.state.v.clone());
-            self.system.place_held(stage.time, &mut place, &mut speed);
-            for i in (0..x.len()).filter(|&i| ends.mask[i]) {
-                x[i] = if whole { place[i] } else { x[i] };
-                stage.offset[i] = speed[i] - (x[i] - q0[i]) / stage.span;
+        let (q0, prescribed) = (&self.state.q, self.prescribed);
+        let ends_step = stage.reach == 1.0;
+        let mut x =
+            self.ballistic(if ends_step { (stage.time - self.state.t) / self.h } else { stage.reach });
+        if prescribed.any() {
+            let (mut position, mut velocity) = (x.clone(), self.state.v.clone());
+            self.system.abilities().place_prescribed(stage.time, &mut position, &mut velocity);
+            for i in (0..x.len()).filter(|&i| prescribed.mask[i]) {
+                x[i] = if ends_step { position[i] } else { x[i] };
+                stage.offset[i] = velocity[i] - (x[i] - q0[i]) / stage.span;
             }
         }
-        let parts = Parts {
+        let parts = StepEquation {
             impulse: &stage.impulse,
             weight: stage.weight,
             time: stage.time,
@@ -129,23 +195,23 @@ impl Step<'_> {
         for f in force.iter_mut() {
             *f = -*f;
         }
-        if self.system.has_forces() {
-            self.system.forces(t, q, v, &mut force);
+        if let Some(dissipation) = self.system.abilities().dissipation {
+            dissipation.add_forces(t, q, v, &mut force);
         }
         force
     }
 
-    /// All forces where the step begins, unless that is infeasible.
+    /// All forces at the start of the step. It fails if the start is infeasible.
     pub fn start_force(&self) -> Result<Vec<f64>, StepError> {
         let force = self.force(self.state.t, &self.state.q, &self.state.v);
         if force.iter().all(|f| f.is_finite()) { Ok(force) } else { Err(self.infeasible()) }
     }
 
-    /// M⁻¹·force, where held the mean acceleration of the step.
+    /// M⁻¹·force; for Dirichlet dofs the mean acceleration of the step.
     pub fn acceleration(&self, force: &[f64]) -> Vec<f64> {
-        let held = self.ends.v.iter().zip(&self.state.v);
+        let held = self.prescribed.v.iter().zip(&self.state.v);
         let mut a: Vec<f64> = held.map(|(v1, v0)| (v1 - v0) / self.h).collect();
-        self.system.mass().solve(&self.ends.mask, force, &mut a);
+        self.system.mass().solve(&self.prescribed.mask, force, &mut a);
         a
     }
 
@@ -156,83 +222,173 @@ impl Step<'_> {
         p
     }
 
-    /// The failure of a step that ends, or passes, where W is infinite.
+    /// The error of a step that reaches a point where W is infinite.
     pub fn infeasible(&self) -> StepError {
         StepError::Infeasible { t: self.state.t, h: self.h }
     }
 
-    /// Fails where W(t₁, q₁) is infinite: methods that solve for another point than q₁ must look.
+    /// Checks the path from the solution to the end of the step, where the two differ. It fails if the path is not known to
+    /// be feasible.
+    fn check_path(&self, end: End) -> Result<End, StepError> {
+        let Some(feasible) = self.system.abilities().feasible_step else { return Ok(end) };
+        let placed = |i: usize| if self.prescribed.mask[i] { self.prescribed.q[i] } else { end.q[i] };
+        let q1: Vec<f64> = (0..end.q.len()).map(placed).collect();
+        let from = if self.solved.is_empty() { &self.state.q } else { &self.solved };
+        if *from == q1 || feasible_path::is_feasible(feasible, from, &q1) {
+            return Ok(end);
+        }
+        Err(StepError::Collision { t: self.state.t, h: self.h })
+    }
+
+    /// Fails if W(t₁, q₁) is infinite. Methods that solve for a point other than q₁ must call this.
     pub fn check_end(&self, q1: &[f64]) -> Result<(), StepError> {
         let feasible = self.system.energy(self.state.t + self.h, q1).is_finite();
         if feasible { Ok(()) } else { Err(self.infeasible()) }
     }
 }
 
-/// An integrator made of a scheme.
-pub struct Driven<S> {
+/// Largest number of solves of one step until lagged quantities converge.
+const MAX_SOLVES: usize = 50;
+
+/// An implicit integrator: a scheme, its solver, and the memory of the last step.
+pub struct ImplicitIntegrator<S> {
     scheme: S,
-    /// What solves its equations.
+    /// The solver of its equations.
     pub solver: Solver,
-    ends: Ends,
-    /// [`End::history`] of the last step, and of which state.
-    history: Vec<f64>,
-    /// Mean acceleration of that step, m/s².
-    acceleration: Vec<f64>,
-    of: [f64; 2],
+    prescribed: Prescribed,
+    past: Option<Past>,
+    /// Positions and momenta at the end of the last step.
+    end: [Vec<f64>; 2],
 }
 
-impl<S: Scheme> Driven<S> {
-    /// With the options that [`crate::integrators`] declares for implicit methods.
+impl<S: Scheme> ImplicitIntegrator<S> {
+    /// An integrator with the options that [`crate::integrators`] declares for implicit methods.
     pub fn new(scheme: S, options: &Options, method: Method) -> Self {
         let conserving = scheme.claims().angular_momentum;
         Self {
             scheme,
             solver: Solver::new(options, method, conserving),
-            ends: Ends::default(),
-            history: Vec::new(),
-            acceleration: Vec::new(),
-            of: [0.0; 2],
+            prescribed: Prescribed::default(),
+            past: None,
+            end: Default::default(),
         }
     }
 }
 
-impl<S> Driven<S> {
+impl<S> ImplicitIntegrator<S> {
     /// [`End::history`] of the last step.
-    pub fn history(&self) -> &[f64] {
-        &self.history
+    pub fn history(&self) -> &History {
+        self.past.as_ref().map_or(&History::None, |past| &past.history)
+    }
+
+    /// The memory, for a checkpoint.
+    pub fn record(&self) -> ImplicitMemory {
+        ImplicitMemory { solver: self.solver.persistent.memory(), past: self.past.clone() }
+    }
+
+    /// Restores the memory that [`ImplicitIntegrator::record`] returned at this state.
+    pub fn restore_record(&mut self, record: ImplicitMemory, state: &State) {
+        let ImplicitMemory { solver, past } = record;
+        self.solver.persistent.restore(solver);
+        self.past = past;
+        self.end_at(state);
+    }
+
+    /// Forgets the last step unless it ended at this state.
+    pub fn reset_unless_at(&mut self, state: &State) {
+        let [q, p] = &self.end;
+        if !(threads::equal(q, &state.q) && threads::equal(p, &state.p)) {
+            self.past = None;
+        }
+    }
+
+    fn end_at(&mut self, state: &State) {
+        let [q, p] = &mut self.end;
+        threads::copy(&state.q, q);
+        threads::copy(&state.p, p);
     }
 }
 
-impl<S: Scheme> Integrator for Driven<S> {
-    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
-        self.ends.prepare(system, state, h)?;
-        // Whoever changed the state by hand starts anew.
-        let known = self.of == fingerprint(state);
-        let kept = |list: &'_ Vec<f64>| if known { list.clone() } else { Vec::new() };
-        let (history, acceleration) = (kept(&self.history), kept(&self.acceleration));
+impl<S: Scheme> ImplicitIntegrator<S> {
+    /// One step of a system without terms that have state.
+    fn single_step(
+        &mut self,
+        system: &dyn System,
+        state: &mut State,
+        h: f64,
+    ) -> Result<StepStats, StepError> {
+        self.prescribed.prepare(system, state, h)?;
+        self.reset_unless_at(state);
+        let past = self.past.take();
+        let (history, acceleration) = match &past {
+            Some(past) => (&past.history, &past.acceleration[..]),
+            None => (&History::None, &[][..]),
+        };
         let before = state.v.clone();
-        let mut holding = std::mem::take(&mut self.ends.holding);
+        let mut constraint_solver = std::mem::take(&mut self.prescribed.constraint_solver);
         let mut step = Step {
             system,
             state,
             h,
-            ends: &self.ends,
-            holding: &mut holding,
-            keeps: self.scheme.keeps_constraints(),
-            history: &history,
-            acceleration: &acceleration,
+            prescribed: &self.prescribed,
+            constraint_solver: &mut constraint_solver,
+            has_constraints: self.scheme.keeps_constraints(),
+            history,
+            acceleration,
             solver: &mut self.solver,
-            report: Integrating::default(),
+            solved: Vec::new(),
+            report: StepStats::default(),
         };
-        let end = self.scheme.step(&mut step);
+        let end = self.scheme.step(&mut step).and_then(|end| step.check_path(end));
         let report = step.report;
-        self.ends.holding = holding;
-        let mut end = end?;
-        self.ends.finish(system, state, h, &mut end.q, &mut end.p)?;
-        self.history = end.history;
-        self.acceleration = state.v.iter().zip(&before).map(|(v, before)| (v - before) / h).collect();
-        self.of = fingerprint(state);
+        self.prescribed.constraint_solver = constraint_solver;
+        let finished = end.and_then(|mut end| {
+            self.prescribed.finish(system, state, h, &mut end.q, &mut end.p)?;
+            Ok(end.history)
+        });
+        let history = match finished {
+            Ok(history) => history,
+            Err(error) => {
+                self.past = past;
+                return Err(error);
+            }
+        };
+        // Reuse the memory of the last step.
+        let mut acceleration = past.map_or(Vec::new(), |past| past.acceleration);
+        acceleration.clear();
+        acceleration.extend(state.v.iter().zip(&before).map(|(v, before)| (v - before) / h));
+        self.past = Some(Past { history, acceleration });
+        self.end_at(state);
         Ok(report)
+    }
+}
+
+impl<S: Scheme> Integrator for ImplicitIntegrator<S> {
+    /// One step. With stateful terms it is solved repeatedly until lagged quantities converge.
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<StepStats, StepError> {
+        let Some(stateful) = system.abilities().terms else { return self.single_step(system, state, h) };
+        let State { t, ref q, ref v, terms: ref history, .. } = *state;
+        let mut terms = stateful.begin_step(StepStart { t, h, q, v, history });
+        self.reset_unless_at(state);
+        let saved = (self.past.clone(), self.end.clone());
+        let mut report = StepStats::default();
+        for _ in 0..MAX_SOLVES {
+            let mut end = state.clone();
+            let with_terms = InStep { system, terms: terms.as_ref() };
+            report.add(self.single_step(&with_terms, &mut end, h)?);
+            if !terms.lag(&end.q) {
+                end.terms = terms.end_step(&end.q);
+                drop(terms);
+                *state = end;
+                return Ok(report);
+            }
+            (self.past, self.end) = saved.clone();
+        }
+        Err(StepError::Lagging { t, h, solves: MAX_SOLVES })
+    }
+
+    fn takes_contact(&self) -> bool {
+        !self.scheme.claims().explicit
     }
 
     fn claims(&self) -> Claims {
@@ -243,8 +399,8 @@ impl<S: Scheme> Integrator for Driven<S> {
         self.scheme.takes_fits()
     }
 
-    fn holding(&self) -> Option<&Holding> {
-        self.scheme.keeps_constraints().then_some(&self.ends.holding)
+    fn constraint_solver(&self) -> Option<&ConstraintSolver> {
+        self.scheme.keeps_constraints().then_some(&self.prescribed.constraint_solver)
     }
 
     fn set_effort(&mut self, effort: f64) -> Option<Effort> {
@@ -252,36 +408,15 @@ impl<S: Scheme> Integrator for Driven<S> {
     }
 
     fn reset(&mut self) {
-        self.solver.kept.reset();
-        self.history.clear();
-        self.acceleration.clear();
+        self.solver.persistent.reset();
+        self.past = None;
     }
 
-    fn memory(&self) -> Vec<f64> {
-        let kept = self.solver.kept.memory();
-        let (history, acceleration) = (&self.history, &self.acceleration);
-        if [&kept, history, acceleration].iter().all(|list| list.is_empty()) {
-            return Vec::new();
-        }
-        let lengths = [kept.len() as f64, history.len() as f64];
-        [&lengths[..], &self.of, &kept, history, acceleration].concat()
+    fn memory(&self) -> Memory {
+        Memory::new(self.record())
     }
 
-    fn remember(&mut self, memory: &[f64]) {
-        let (&[kept, history, t, q], lists) = memory.split_first_chunk().unwrap_or((&[0.0; 4], &[]));
-        let (kept, lists) = lists.split_at(kept as usize);
-        let (history, acceleration) = lists.split_at(history as usize);
-        self.solver.kept.remember(kept);
-        self.of = [t, q];
-        (self.history, self.acceleration) = (history.to_vec(), acceleration.to_vec());
+    fn restore(&mut self, memory: &Memory, state: &State) -> Result<(), MemoryError> {
+        memory.read().map(|record| self.restore_record(record, state))
     }
-}
-
-/// Tells states apart: a hash of all positions and momenta, as two numbers.
-fn fingerprint(state: &State) -> [f64; 2] {
-    let words = state.q.iter().chain(&state.p).map(|x| x.to_bits());
-    let hash = words.fold(0xcbf2_9ce4_8422_2325_u64, |hash, word| {
-        (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29)
-    });
-    [f64::from((hash >> 32) as u32), f64::from(hash as u32)]
 }

@@ -1,23 +1,23 @@
-//! How much less than asked for a step may do.
+//! Reduced accuracy of a step, for real-time mode.
 
-/// The loosest tolerance. After a correction of a tenth of the motion Newton's method leaves about a hundredth of it; with
-/// larger ones it is not known to converge at all, and a step taken there could be anything.
-pub const LOOSEST: f64 = 0.1;
+/// The loosest tolerance. After a correction of a tenth of the motion Newton's method leaves an error of about a hundredth.
+/// After larger corrections it is not known to converge, and the step could be arbitrary.
+pub const LOOSEST_TOLERANCE: f64 = 0.1;
 
-/// How closely a method solves its equations.
+/// The accuracy with which a method solves its equations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
     /// The tolerance in force.
     pub tolerance: f64,
-    /// The one that its options ask for.
+    /// The tolerance that the options ask for.
     pub asked: f64,
 }
 
 impl Effort {
-    /// From the least (0: [`LOOSEST`]) to what is asked for (1), evenly in orders of magnitude.
+    /// Interpolates the logarithm of the tolerance between [`LOOSEST_TOLERANCE`] (effort 0) and `asked` (effort 1).
     pub fn between(effort: f64, asked: f64) -> Self {
-        let share = effort.clamp(0.0, 1.0);
-        let tolerance = asked.powf(share) * LOOSEST.powf(1.0 - share);
+        let fraction = effort.clamp(0.0, 1.0);
+        let tolerance = asked.powf(fraction) * LOOSEST_TOLERANCE.powf(1.0 - fraction);
         Self { tolerance: if effort < 1.0 { tolerance.max(asked) } else { asked }, asked }
     }
 }

@@ -1,68 +1,73 @@
-//! A system linearised about a state: what exponential methods integrate exactly.
+//! A system linearised about a state, which exponential methods integrate exactly.
 //!
 //!   M δq̈ = M a − K δq − D δq̇,   a = M⁻¹(−∇W + f),   K = ∇²W,   D = −∂f/∂v
 //!
-//! What depends on time (loads, held unknowns that move) is taken in the middle of the step ([`When::Middle`]), and
-//! forces without potential at q + ½hv, which stands for ∂f/∂q: a step that is exact for this system is second order.
-//! Methods that are implicit in part take it at the end ([`When::End`]), where their stiff part is in equilibrium.
+//! Time-dependent terms (loads, moving Dirichlet dofs) are evaluated in the middle of the step ([`EvaluationTime::Middle`]), and forces
+//! without potential at q + ½hv, which replaces ∂f/∂q. A step that is exact for this system is then of second order.
+//! Partly implicit methods evaluate them at the end ([`EvaluationTime::End`]), where their stiff part is in equilibrium.
 
-use crate::step::{Ends, first_not_finite};
+use crate::prescribed::Prescribed;
+use crate::step::first_not_finite;
 use crate::{State, StepError, System};
 use lilyan_solve::BlockMatrix;
-use lilyan_solve::flow::{Damping, Linear};
+use lilyan_solve::SecondOrderSystem;
+use lilyan_solve::exponential::Damping;
+use lilyan_solve::exponential::Propagator;
 use lilyan_solve::newton::{Curvature, dot, max_norm};
-use lilyan_solve::phi::Propagator;
 
-/// At which time of the step the outside is seen; see the module.
+/// The time at which loads and Dirichlet dofs are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// In the middle.
+pub enum EvaluationTime {
+    /// The middle of the step.
     Middle,
-    /// At the end.
+    /// The end of the step.
     End,
 }
 
-/// See the module.
+/// The linear system M δq̈ = M a − K δq − D δq̇ about a state, which exponential methods integrate exactly.
 pub struct Linearised<'a> {
     system: &'a dyn System,
     held: &'a [bool],
-    /// Where K is taken, m.
+    /// The configuration at which K is evaluated, m.
     q: Vec<f64>,
     time: f64,
-    /// K, held unknowns decoupled.
+    /// K with Dirichlet dofs decoupled.
     stiffness: BlockMatrix,
-    /// D likewise, if there are forces without potential.
+    /// D with Dirichlet dofs decoupled, if there are forces without potential.
     damping: Option<BlockMatrix>,
     kind: Damping,
-    /// v and a of the free unknowns, 0 where held.
+    /// −∇W at q, N.
+    potential_force: Vec<f64>,
+    /// v of the free unknowns, 0 where prescribed, m/s.
     pub velocity: Vec<f64>,
-    /// See `velocity`.
+    /// a of the free unknowns, 0 where prescribed, m/s².
     pub acceleration: Vec<f64>,
 }
 
 impl<'a> Linearised<'a> {
-    /// About `state` for a step of `h` whose ends are known.
+    /// Linearises about `state` for a step of `h` with these Dirichlet dofs.
     pub fn new(
         system: &'a dyn System,
         state: &State,
-        ends: &'a Ends,
+        prescribed: &'a Prescribed,
         h: f64,
-        when: When,
+        when: EvaluationTime,
     ) -> Result<Self, StepError> {
         let n = state.q.len();
+        let abilities = system.abilities();
         let (time, flight) = match when {
-            When::Middle => (state.t + 0.5 * h, 0.5 * h),
-            When::End => (state.t + h, 0.0),
+            EvaluationTime::Middle => (state.t + 0.5 * h, 0.5 * h),
+            EvaluationTime::End => (state.t + h, 0.0),
         };
         let (mut q, mut v) = (state.q.clone(), state.v.clone());
         let mut acceleration = vec![0.0; n];
-        if ends.any() {
+        if prescribed.any() {
             let (mut middle, mut rate) = (q.clone(), v.clone());
-            system.place_held(time, &mut middle, &mut rate);
-            for i in (0..n).filter(|&i| ends.mask[i]) {
+            abilities.place_prescribed(time, &mut middle, &mut rate);
+            for i in (0..n).filter(|&i| prescribed.mask[i]) {
                 q[i] = middle[i];
-                v[i] = (ends.q[i] - state.q[i]) / h;
-                acceleration[i] = (ends.v[i] - state.v[i]) / h;
+                v[i] = (prescribed.q[i] - state.q[i]) / h;
+                acceleration[i] = (prescribed.v[i] - state.v[i]) / h;
             }
         }
         let mut force = vec![0.0; n];
@@ -70,62 +75,112 @@ impl<'a> Linearised<'a> {
         for f in &mut force {
             *f = -*f;
         }
+        let potential_force = force.clone();
         let mut stiffness = BlockMatrix::zeros(system.pattern().clone());
         system.hessian(time, &q, Curvature::Exact, &mut stiffness);
         let mut damping = None;
         let mut kind = Damping::Rayleigh { alpha: 0.0, beta: 0.0 };
-        if system.has_forces() {
+        if let Some(dissipation) = abilities.dissipation {
             let mut ahead: Vec<f64> =
-                (0..n).map(|i| q[i] + if ends.mask[i] { 0.0 } else { flight * v[i] }).collect();
-            // Half a step of flight may lead where no force is defined; then the second order is lost, not the step.
+                (0..n).map(|i| q[i] + if prescribed.mask[i] { 0.0 } else { flight * v[i] }).collect();
+            // q + ½hv may be infeasible. Then the second order is lost, but not the step.
             if !system.energy(time, &ahead).is_finite() {
                 ahead.clone_from(&q);
             }
-            system.forces(time, &ahead, &v, &mut force);
+            dissipation.add_forces(time, &ahead, &v, &mut force);
             let mut d = BlockMatrix::zeros(system.pattern().clone());
-            system.damping(time, &ahead, &mut d);
+            dissipation.add_damping_matrix(time, &ahead, &v, &mut d);
             kind = match rayleigh(system, &d, &stiffness) {
                 Some((alpha, beta)) => Damping::Rayleigh { alpha, beta },
                 None => Damping::General,
             };
-            d.hold(&ends.mask);
+            d.hold(&prescribed.mask);
             damping = Some(d);
         }
         if let Some(dof) = first_not_finite(&[&force]) {
             return Err(StepError::NotFinite { t: state.t, h, dof });
         }
-        stiffness.hold(&ends.mask);
-        system.mass().solve(&ends.mask, &force, &mut acceleration);
-        for i in (0..n).filter(|&i| ends.mask[i]) {
+        stiffness.hold(&prescribed.mask);
+        system.mass().solve(&prescribed.mask, &force, &mut acceleration);
+        for i in (0..n).filter(|&i| prescribed.mask[i]) {
             (v[i], acceleration[i]) = (0.0, 0.0);
         }
-        Ok(Self { system, held: &ends.mask, q, time, stiffness, damping, kind, velocity: v, acceleration })
+        Ok(Self {
+            system,
+            held: &prescribed.mask,
+            q,
+            time,
+            stiffness,
+            damping,
+            kind,
+            potential_force,
+            velocity: v,
+            acceleration,
+        })
     }
 
-    /// Takes the given translations out of a vector.
-    pub fn without(&self, translations: &[Translation], x: &mut [f64]) {
+    /// Projects the given translations out of a vector.
+    pub fn project_out(&self, translations: &[Translation], x: &mut [f64]) {
         if translations.is_empty() {
             return;
         }
-        let mut weighed = vec![0.0; x.len()];
-        self.system.mass().mul(x, &mut weighed);
+        let mut weighted = vec![0.0; x.len()];
+        self.system.mass().mul(x, &mut weighted);
         for t in translations {
-            let mean = (t.axis..x.len()).step_by(3).map(|i| weighed[i]).sum::<f64>() / t.mass;
+            let mean = (t.axis..x.len()).step_by(3).map(|i| weighted[i]).sum::<f64>() / t.mass;
             (t.axis..x.len()).step_by(3).for_each(|i| x[i] -= mean);
         }
     }
 
-    /// What D is, found by looking at it: every model of damping is then served without being known here.
+    /// The structure of D. It is found from the matrix, so that it holds for every damping model.
     pub fn kind(&self) -> Damping {
         self.kind
     }
 
-    /// K, held unknowns decoupled.
+    /// Replaces K by its projection element by element, which is positive semidefinite.
+    pub fn project_stiffness(&mut self) {
+        self.stiffness.clear();
+        self.system.hessian(self.time, &self.q, Curvature::Projected, &mut self.stiffness);
+        self.stiffness.hold(self.held);
+    }
+
+    /// The configuration displaced by `dq`, with Dirichlet dofs as they are at the time of evaluation.
+    pub fn displaced(&self, dq: &[f64]) -> Vec<f64> {
+        (0..dq.len()).map(|i| self.q[i] + if self.held[i] { 0.0 } else { dq[i] }).collect()
+    }
+
+    /// W after a displacement by `dq`, J; loads as they are at the time of evaluation.
+    pub fn potential(&self, dq: &[f64]) -> f64 {
+        self.system.energy(self.time, &self.displaced(dq))
+    }
+
+    /// The change of M⁻¹(−∇W) of the free unknowns by a displacement `dq`, m/s².
+    pub fn change_of_acceleration(&self, dq: &[f64]) -> Vec<f64> {
+        let n = dq.len();
+        let mut force = vec![0.0; n];
+        self.system.gradient(self.time, &self.displaced(dq), &mut force);
+        for i in 0..n {
+            force[i] = -force[i] - self.potential_force[i];
+        }
+        let mut change = vec![0.0; n];
+        self.system.mass().solve(self.held, &force, &mut change);
+        (0..n).filter(|&i| self.held[i]).for_each(|i| change[i] = 0.0);
+        change
+    }
+
+    /// ½vᵀMv, J.
+    pub fn kinetic(&self, v: &[f64]) -> f64 {
+        let mut momentum = vec![0.0; v.len()];
+        self.mass(v, &mut momentum);
+        0.5 * dot(v, &momentum)
+    }
+
+    /// K with Dirichlet dofs decoupled.
     pub fn stiffness_matrix(&self) -> &BlockMatrix {
         &self.stiffness
     }
 
-    /// Writes M + τD + τ²K; K as it is, or projected.
+    /// Writes M + τD + τ²K with the exact or the projected K.
     pub fn shifted(&self, tau: f64, curvature: Curvature, a: &mut BlockMatrix) {
         a.clear();
         match curvature {
@@ -140,7 +195,7 @@ impl<'a> Linearised<'a> {
         a.hold(self.held);
     }
 
-    /// A bound (for lumped mass; an estimate otherwise) of the fastest rate h√λ or hd in the system.
+    /// The fastest rate h√λ or hd of the system: a bound for a lumped mass, otherwise an estimate.
     pub fn fastest(&self, h: f64) -> f64 {
         let bound = |a: &BlockMatrix| {
             let mut sums = vec![0.0; self.held.len()];
@@ -156,8 +211,8 @@ impl<'a> Linearised<'a> {
         (h * bound(&self.stiffness).sqrt()).max(h * damping)
     }
 
-    /// Takes the translations of the whole out of v and a, as far as nothing resists them but αM, and returns them
-    /// with what they do in a step: they are then exact, and the linear momentum is kept however coarse the rest.
+    /// Separates rigid translations of the whole system from v and a, if nothing but αM resists them, and returns them with
+    /// their motion over a step. They are then exact, and the linear momentum is conserved for any accuracy of the rest.
     pub fn split_translations(&mut self, h: f64) -> Vec<Translation> {
         let mut found = Vec::new();
         if self.held.contains(&true) {
@@ -171,7 +226,7 @@ impl<'a> Linearised<'a> {
             self.system.mass().mul(&e, &mut weight);
             let mass = dot(&e, &weight);
             self.stiffness.mul_vec(&e, &mut image);
-            // Rounding in sums of some fifteen blocks.
+            // Rounding in sums of about fifteen blocks.
             if max_norm(&image) > 1e-12 * largest(&self.stiffness) {
                 continue;
             }
@@ -192,25 +247,25 @@ impl<'a> Linearised<'a> {
                 self.acceleration[i] -= a;
             }
             let (dq, dv) = Propagator::new(0.0, 0.5 * h * alpha).advance(h * v, h * h * a);
-            found.push(Translation { axis, mass, dq, dv: dv / h });
+            found.push(Translation { axis, mass, speed: v, dq, dv: dv / h });
         }
         found
     }
 }
 
-/// Moves the state by what the linearised system did, if that is feasible.
+/// Moves the state by the motion of the linearised system, if the end is feasible.
 pub fn finish(
     system: &dyn System,
     state: &mut State,
-    ends: &mut Ends,
+    prescribed: &mut Prescribed,
     h: f64,
     dq: Vec<f64>,
     mut dv: Vec<f64>,
 ) -> Result<(), StepError> {
     let mut q1: Vec<f64> = state.q.iter().zip(&dq).map(|(q, d)| q + d).collect();
-    for i in (0..q1.len()).filter(|&i| ends.mask[i]) {
-        q1[i] = ends.q[i];
-        dv[i] = ends.v[i] - state.v[i];
+    for i in (0..q1.len()).filter(|&i| prescribed.mask[i]) {
+        q1[i] = prescribed.q[i];
+        dv[i] = prescribed.v[i] - state.v[i];
     }
     if let Some(dof) = first_not_finite(&[&q1, &dv]) {
         return Err(StepError::NotFinite { t: state.t, h, dof });
@@ -218,29 +273,36 @@ pub fn finish(
     if !system.energy(state.t + h, &q1).is_finite() {
         return Err(StepError::Infeasible { t: state.t, h });
     }
-    // p₀ + Mδv, not M(v₀ + δv): what is conserved is then conserved to rounding.
+    // p₀ + Mδv, not M(v₀ + δv), so that momenta are conserved to rounding.
     let mut p1 = vec![0.0; q1.len()];
     system.mass().mul(&dv, &mut p1);
     p1.iter_mut().zip(&state.p).for_each(|(p1, p)| *p1 += p);
-    ends.finish(system, state, h, &mut q1, &mut p1)
+    prescribed.finish(system, state, h, &mut q1, &mut p1)
 }
 
-/// A translation of the whole along an axis, over a step.
+/// A rigid translation of the whole system along an axis over a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Translation {
     axis: usize,
     mass: f64,
+    /// At the start of the step, m/s.
+    speed: f64,
     dq: f64,
     dv: f64,
 }
 
 impl Translation {
-    /// Adds it to a motion.
+    /// Adds the translation to a motion.
     pub fn add_to(&self, dq: &mut [f64], dv: &mut [f64]) {
         for i in (self.axis..dq.len()).step_by(3) {
             dq[i] += self.dq;
             dv[i] += self.dv;
         }
+    }
+
+    /// The gain of kinetic energy over the step, J.
+    pub fn kinetic_gain(&self) -> f64 {
+        self.mass * self.dv * (self.speed + 0.5 * self.dv)
     }
 
     /// ‖(δq/h, δv)‖_M².
@@ -272,13 +334,13 @@ fn rayleigh(system: &dyn System, d: &BlockMatrix, k: &BlockMatrix) -> Option<(f6
     } else {
         (dm / mm, 0.0)
     };
-    let mut rest = d.clone();
-    rest.add_scaled(-alpha, &m);
-    rest.add_scaled(-beta, k);
-    (largest(&rest) <= 1e-12 * largest(d)).then_some((alpha, beta))
+    let mut remainder = d.clone();
+    remainder.add_scaled(-alpha, &m);
+    remainder.add_scaled(-beta, k);
+    (largest(&remainder) <= 1e-12 * largest(d)).then_some((alpha, beta))
 }
 
-impl Linear for Linearised<'_> {
+impl SecondOrderSystem for Linearised<'_> {
     fn mass(&self, x: &[f64], y: &mut [f64]) {
         self.system.mass().mul(x, y);
         if let crate::Mass::Consistent(_) = self.system.mass() {
@@ -293,7 +355,7 @@ impl Linear for Linearised<'_> {
     }
     fn stiffness(&self, x: &[f64], y: &mut [f64]) {
         self.stiffness.mul_vec(x, y);
-        if let Some(correction) = self.system.correction() {
+        if let Some(correction) = self.system.abilities().correction {
             correction.add_stiffness(x, y);
         }
     }
@@ -302,7 +364,7 @@ impl Linear for Linearised<'_> {
             Some(d) => d.mul_vec(x, y),
             None => y.fill(0.0),
         }
-        if let (Some(_), Some(correction)) = (&self.damping, self.system.correction()) {
+        if let (Some(_), Some(correction)) = (&self.damping, self.system.abilities().correction) {
             correction.add_damping(x, y);
         }
     }

@@ -1,26 +1,27 @@
-//! Mass matrices: p = M v and back.
+//! Mass matrices.
 
-use lilyan_solve::{BlockMatrix, Cholesky, threads};
+use lilyan_parallel::threads;
+use lilyan_solve::{BlockMatrix, Cholesky};
 use std::sync::Mutex;
 
 /// The mass matrix of a system.
 pub enum Mass {
-    /// Diagonal: one mass (kg) per unknown.
+    /// A diagonal matrix: one mass (kg) per unknown.
     Lumped(Vec<f64>),
     /// A sparse matrix.
     Consistent(Box<ConsistentMass>),
 }
 
-/// A consistent mass matrix with its factorisation for the current set of held unknowns.
+/// A consistent mass matrix and its factor for the current set of Dirichlet dofs.
 pub struct ConsistentMass {
     matrix: BlockMatrix,
     diagonal: Vec<f64>,
-    /// Held mask that the factor was made for, and the factor.
+    /// The Dirichlet dofs of the factor, and the factor.
     factor: Mutex<(Option<Vec<bool>>, Cholesky)>,
 }
 
 impl Mass {
-    /// From a sparse matrix.
+    /// The mass given by a sparse matrix.
     pub fn consistent(matrix: BlockMatrix) -> Self {
         let diagonal = matrix.diagonal();
         Self::Consistent(Box::new(ConsistentMass {
@@ -30,7 +31,7 @@ impl Mass {
         }))
     }
 
-    /// The diagonal, kg: exact when lumped, a scale otherwise.
+    /// The diagonal, kg. For a lumped mass this is the whole matrix.
     pub fn diagonal(&self) -> &[f64] {
         match self {
             Self::Lumped(m) => m,
@@ -50,7 +51,7 @@ impl Mass {
         }
     }
 
-    /// Finds v with (M v)ᵢ = pᵢ for the free unknowns; those held keep the v they come with.
+    /// Solves (M v)ᵢ = pᵢ for the free unknowns. Entries of v at Dirichlet dofs are given and stay.
     pub fn solve(&self, held: &[bool], p: &[f64], v: &mut [f64]) {
         match self {
             Self::Lumped(m) => {

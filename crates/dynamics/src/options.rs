@@ -69,13 +69,36 @@ pub struct OptionSpec {
     pub kind: Kind,
 }
 
+/// Why options are refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum OptionError {
+    /// The integrator has no option of that name.
+    #[error("unknown option \"{name}\"; known: {}", known.join(", "))]
+    Unknown {
+        /// The name that was given.
+        name: String,
+        /// Names of the options that it has.
+        known: Vec<&'static str>,
+    },
+    /// The option does not take that value.
+    #[error("option \"{name}\" must be {wanted}, not {given}")]
+    Value {
+        /// The option.
+        name: String,
+        /// Values that it takes, in words.
+        wanted: String,
+        /// The value that was given.
+        given: Value,
+    },
+}
+
 /// The options of one integrator, checked against its card and completed with defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options(BTreeMap<&'static str, Value>);
 
 impl Options {
     /// Checks what is given against what is declared. The error names the option and the remedy.
-    pub fn resolve(specs: &'static [OptionSpec], given: &[(String, Value)]) -> Result<Self, String> {
+    pub fn resolve(specs: &'static [OptionSpec], given: &[(String, Value)]) -> Result<Self, OptionError> {
         let mut options: BTreeMap<&'static str, Value> = specs
             .iter()
             .map(|s| {
@@ -90,7 +113,7 @@ impl Options {
         for (name, value) in given {
             let Some(spec) = specs.iter().find(|s| s.name == name) else {
                 let known: Vec<&str> = specs.iter().map(|s| s.name).collect();
-                return Err(format!("unknown option \"{name}\"; known: {}", known.join(", ")));
+                return Err(OptionError::Unknown { name: name.clone(), known });
             };
             let fits = match (spec.kind, value) {
                 (Kind::Number { min, max, .. } | Kind::NumberOr { min, max, .. }, Value::Number(x)) => {
@@ -110,7 +133,7 @@ impl Options {
                     Kind::Flag { .. } => "true or false".to_string(),
                     Kind::Word { choices } => format!("one of \"{}\"", choices.join("\", \"")),
                 };
-                return Err(format!("option \"{name}\" must be {wanted}, not {value}"));
+                return Err(OptionError::Value { name: name.clone(), wanted, given: value.clone() });
             }
             options.insert(spec.name, value.clone());
         }

@@ -1,88 +1,75 @@
-//! The run loop's inner part: one nominal step at a time, halved where it fails, with the energy
-//! that came in and went out kept in a ledger.
+//! The simulation: a system, its state and its integrator. It advances by nominal steps, halves steps that fail, and accounts
+//! for the energy that enters and leaves.
 
+use crate::StepLength;
 use crate::fit::Fitting;
-use crate::integrators::{self, Pace};
-use crate::{EnergyParts, Integrating, Integrator, State, StepError, System};
-use lilyan_solve::newton::dot;
+use crate::integrators;
+use crate::ledger::{EnergyFlow, Ledger};
+use crate::timeline::Timeline;
+use crate::{Effort, EnergyParts, Integrator, Memory, MemoryError, State, StepError, StepStats, System};
+use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
 
-/// A system on its way through time.
+/// A simulation: a system with its state, integrator and energy account.
+///
+/// All changes go through methods that keep the account correct: every change from outside counts as external work in the
+/// [`Ledger`] and resets the integrator.
 pub struct Simulation<S: System> {
-    /// What moves.
-    pub system: S,
-    /// How it is stepped.
-    pub integrator: Box<dyn Integrator>,
-    /// Where it is.
-    pub state: State,
-    /// Nominal step, s.
-    pub step: f64,
-    /// Nominal steps done.
-    pub index: u64,
-    /// Energy that came in and went out.
-    pub ledger: Ledger,
-    /// Mean force of every constraint in the last nominal step, N; empty if none is in force.
-    pub constraint_forces: Vec<f64>,
-    /// How often a failing step may be halved.
-    pub max_halvings: u32,
+    system: S,
+    integrator: Box<dyn Integrator>,
+    state: State,
+    timeline: Timeline,
+    ledger: Ledger,
+    constraint_forces: Vec<f64>,
+    max_halvings: u32,
     /// The modes of fitted bodies.
     fitting: Option<Fitting>,
+    /// Cached kinetic energy and potential energies of the state; every change clears them.
+    energies: OnceLock<(f64, EnergyParts)>,
+    /// The state before the current step. It is a field so that its memory is reused.
+    before: State,
 }
 
-/// Energy across the boundary, J.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Ledger {
-    /// Total energy at the start.
-    pub initial: f64,
-    /// Work done by loads and by moving what is held.
-    pub work_external: f64,
-    /// Taken by material damping.
-    pub dissipated_physical: f64,
-}
-
-impl Ledger {
-    /// What the integrator lost (negative: gained) if the energy is now `total`.
-    pub fn dissipated_numerical(&self, total: f64) -> f64 {
-        self.initial + self.work_external - self.dissipated_physical - total
-    }
-}
-
-/// How a nominal step went.
+/// Statistics of a nominal step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepRecord {
-    /// Newton and linear iterations, over all parts.
-    pub integrating: Integrating,
-    /// Steps of the integrator (1, unless some failed or it adapts time; 0 if time had passed already).
-    pub parts: u32,
-    /// Time that went by in them, s.
+    /// Newton and linear iterations, over all substeps.
+    pub stats: StepStats,
+    /// Steps of the integrator: 1, unless steps failed or the step length is adaptive; 0 if the time was reached already.
+    pub substeps: u32,
+    /// Their total length, s.
     pub advanced: f64,
-    /// Whether a step failed and was cut.
-    pub cut: bool,
+    /// Whether a step failed and was halved.
+    pub halved: bool,
 }
 
-/// Enough to go on to the bit.
-#[derive(Clone, Debug, PartialEq)]
+/// Everything that a simulation needs to continue bit by bit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// Where it is.
+    /// Positions, velocities and momenta.
     pub state: State,
-    /// Nominal step, s.
-    pub step: f64,
-    /// Nominal steps done.
-    pub index: u64,
-    /// Energy that came in and went out.
+    /// Nominal times.
+    pub timeline: Timeline,
+    /// Energy that entered and left.
     pub ledger: Ledger,
-    /// The integrator's memory.
-    pub memory: Vec<f64>,
+    /// The memory of the integrator.
+    pub memory: Memory,
     /// Forces of the constraints in the last step, N.
     pub constraint_forces: Vec<f64>,
-    /// The memory of fits.
-    pub modes: Vec<f64>,
+    /// The memory of the modal fits, if there are any.
+    pub fits: Option<Memory>,
 }
 
-/// A way back.
-type Before = (State, Ledger, Vec<f64>, Vec<f64>);
+/// The state to which a failed nominal step returns.
+struct Snapshot {
+    state: State,
+    ledger: Ledger,
+    memory: Memory,
+    fits: Option<Memory>,
+}
 
 impl<S: System> Simulation<S> {
-    /// At time 0.
+    /// A simulation that starts at time 0 with nominal step `step`, s.
     pub fn new(system: S, integrator: Box<dyn Integrator>, state: State, step: f64) -> Self {
         let fitting = Fitting::new(&system, &state);
         let mut simulation = Self {
@@ -90,30 +77,81 @@ impl<S: System> Simulation<S> {
             system,
             integrator,
             state,
-            step,
-            index: 0,
+            timeline: Timeline::new(step),
             ledger: Ledger::default(),
             constraint_forces: Vec::new(),
             max_halvings: 10,
+            energies: OnceLock::new(),
+            before: State::default(),
         };
         simulation.ledger.initial = simulation.total_energy();
         simulation
     }
 
-    /// How the fits of bodies fare, if there are any.
+    /// The system.
+    pub fn system(&self) -> &S {
+        &self.system
+    }
+
+    /// The integrator.
+    pub fn integrator(&self) -> &dyn Integrator {
+        self.integrator.as_ref()
+    }
+
+    /// The present state.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Nominal step, s.
+    pub fn step(&self) -> f64 {
+        self.timeline.step
+    }
+
+    /// Number of nominal steps done.
+    pub fn index(&self) -> u64 {
+        self.timeline.index
+    }
+
+    /// The energy account since the start.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Mean force of every constraint in the last nominal step, N; empty if none is in force.
+    pub fn constraint_forces(&self) -> &[f64] {
+        &self.constraint_forces
+    }
+
+    /// Largest number of times that a failing step is halved.
+    pub fn max_halvings(&self) -> u32 {
+        self.max_halvings
+    }
+
+    /// The tracked modes of fitted bodies, if there are any.
     pub fn fitting(&self) -> Option<&Fitting> {
         self.fitting.as_ref()
     }
 
-    /// Kinetic energy and potential energy by kind, J.
+    /// The system, the integrator and the state, for steps without energy account.
+    pub fn into_parts(self) -> (S, Box<dyn Integrator>, State) {
+        (self.system, self.integrator, self.state)
+    }
+
+    /// Kinetic energy and potential energy by kind, J. They are evaluated once per state.
     pub fn energies(&self) -> (f64, EnergyParts) {
-        let kinetic = self.state.kinetic(&self.system);
-        let (t, q) = (self.state.t, &self.state.q);
-        let parts = match &self.fitting {
-            Some(fitting) => fitting.view(&self.system).energy_parts(t, q),
-            None => self.system.energy_parts(t, q),
-        };
-        (kinetic, parts)
+        *self.energies.get_or_init(|| {
+            let kinetic = self.state.kinetic(&self.system);
+            let (t, q) = (self.state.t, &self.state.q);
+            let mut parts = match &self.fitting {
+                Some(fitting) => fitting.view(&self.system).energy_parts(t, q),
+                None => self.system.energy_parts(t, q),
+            };
+            if let Some(terms) = self.system.abilities().terms {
+                parts.other += terms.stored_energy(&self.state.terms, q);
+            }
+            (kinetic, parts)
+        })
     }
 
     /// Kinetic plus potential energy, J.
@@ -122,78 +160,184 @@ impl<S: System> Simulation<S> {
         kinetic + parts.total()
     }
 
-    /// One nominal step. Where the integrator fails, the step is cut in two, and again, up to
-    /// `max_halvings` times; on failure everything is as it was before.
+    /// Replaces the state. The change of energy counts as external work. The integrator is reset.
     ///
-    /// An integrator with its own pace steps until the nominal time is reached or passed: `state.t` is then
-    /// where it is, and a nominal step that is already behind is none.
+    /// # Panics
+    /// If the number of unknowns is another.
+    pub fn replace_state(&mut self, state: State) {
+        assert_eq!(state.q.len(), self.state.q.len(), "a state of another system");
+        self.account_for(|simulation| {
+            if state.t != simulation.state.t {
+                simulation.timeline.continue_from(state.t, simulation.timeline.step);
+            }
+            simulation.state = state;
+            if let Some(fitting) = &mut simulation.fitting {
+                fitting.rebase(&simulation.system, simulation.state.t, &simulation.state.q);
+            }
+        });
+    }
+
+    /// Changes the system: materials, masses, Dirichlet nodes, but not the number of unknowns. The change of energy at the
+    /// present state counts as external work. Velocities stay; momenta are recomputed.
+    ///
+    /// # Panics
+    /// If the number of unknowns changes.
+    pub fn change_system<R>(&mut self, change: impl FnOnce(&mut S) -> R) -> R {
+        self.account_for(|simulation| {
+            let masses = simulation.system.mass().diagonal().to_vec();
+            let result = change(&mut simulation.system);
+            assert_eq!(simulation.system.dofs(), simulation.state.q.len(), "a system of another size");
+            if simulation.system.mass().diagonal() != masses {
+                simulation.state.update_momenta(&simulation.system);
+            }
+            simulation.fitting = Fitting::new(&simulation.system, &simulation.state);
+            result
+        })
+    }
+
+    /// Changes external loads only, e.g. the force of a user's hand. Stiffness, masses and fits of the bodies stay. The
+    /// change of energy at the present state counts as external work.
+    pub fn change_loads<R>(&mut self, change: impl FnOnce(&mut S) -> R) -> R {
+        self.account_for(|simulation| change(&mut simulation.system))
+    }
+
+    /// Continues with another nominal step, s. The integrator is reset, since multistep methods become unstable if the step
+    /// grows much.
+    pub fn set_step(&mut self, step: f64) {
+        self.timeline.continue_from(self.timeline.time_of(self.timeline.index), step);
+        self.integrator.reset();
+    }
+
+    /// Continues with another integrator.
+    pub fn set_integrator(&mut self, integrator: Box<dyn Integrator>) {
+        self.integrator = integrator;
+        // The previous integrator, if adaptive, stopped near a nominal time, not at it.
+        if self.integrator.step_length() != StepLength::Adaptive
+            && self.state.t != self.timeline.time_of(self.timeline.index)
+        {
+            self.timeline.continue_from(self.state.t, self.timeline.step);
+        }
+    }
+
+    /// Reduces the effort per step below what the options ask for; see [`Integrator::set_effort`].
+    pub fn set_effort(&mut self, effort: f64) -> Option<Effort> {
+        self.integrator.set_effort(effort)
+    }
+
+    /// The multiple of the nominal step that is nearest to `t`, s.
+    pub fn nearest_time(&self, t: f64) -> f64 {
+        (t / self.timeline.step).round() * self.timeline.step
+    }
+
+    /// Restarts from a state, at the multiple of the nominal step nearest to its time. The energy account begins with its
+    /// energy.
+    ///
+    /// # Panics
+    /// If the number of unknowns is another.
+    pub fn restart(&mut self, mut state: State) {
+        let step = self.timeline.step;
+        let index = (state.t / step).round() as u64;
+        self.timeline = Timeline { index, ..Timeline::new(step) };
+        state.t = self.timeline.time_of(index);
+        self.replace_state(state);
+        self.constraint_forces.clear();
+        self.ledger = Ledger { initial: self.total_energy(), ..Ledger::default() };
+    }
+
+    /// Applies a change from outside. The change of energy counts as external work. The integrator is reset.
+    fn account_for<R>(&mut self, change: impl FnOnce(&mut Self) -> R) -> R {
+        let before = self.total_energy();
+        let result = change(self);
+        self.energies.take();
+        self.integrator.reset();
+        self.ledger.work_external += self.total_energy() - before;
+        result
+    }
+
+    /// One nominal step. A step that fails is halved, repeatedly, up to [`Simulation::max_halvings`] times. On failure the
+    /// simulation is unchanged.
+    ///
+    /// An adaptive integrator steps until the nominal time is reached or passed. `state().t` is then its actual time, and
+    /// there is no step if the nominal time was passed already.
     pub fn advance(&mut self) -> Result<StepRecord, StepError> {
         if let Some(reason) = integrators::refusal(self.integrator.as_ref(), &self.system) {
             return Err(StepError::Refused { reason });
         }
+        self.energies.take();
         let mut record = StepRecord::default();
-        // Not t += h: a million rounding errors would show in the output times.
-        let nominal = (self.index + 1) as f64 * self.step;
-        let pace = self.integrator.pace();
-        if pace != Pace::Own || nominal - self.state.t > 1e-9 * self.step {
+        let step = self.timeline.step;
+        let nominal = self.timeline.time_of(self.timeline.index + 1);
+        let pace = self.integrator.step_length();
+        if pace != StepLength::Adaptive || nominal - self.state.t > 1e-9 * step {
             self.constraint_forces.clear();
         }
-        if pace == Pace::Fixed {
-            self.whole(self.step, &mut record)?;
-            record.advanced = self.step;
+        if pace == StepLength::Fixed {
+            self.step_with_halving(step, &mut record)?;
+            record.advanced = step;
         } else {
-            let before = self.way_back();
-            while nominal - self.state.t > 1e-9 * self.step {
-                let rest = nominal - self.state.t;
-                let h = if pace == Pace::Own { self.step } else { rest };
-                if let Err(error) = self.whole(h, &mut record) {
-                    self.go_back(before);
+            let snapshot = self.snapshot();
+            while nominal - self.state.t > 1e-9 * step {
+                let remaining = nominal - self.state.t;
+                let h = if pace == StepLength::Adaptive { step } else { remaining };
+                if let Err(error) = self.step_with_halving(h, &mut record) {
+                    self.roll_back(snapshot);
                     return Err(error);
                 }
             }
-            record.advanced = self.state.t - before.0.t;
+            record.advanced = self.state.t - snapshot.state.t;
         }
-        // Impulses so far; where no step was due, the forces of the last one stay.
-        if record.parts > 0 {
+        // Impulses become mean forces. If no step was due, the forces of the last one stay.
+        if record.substeps > 0 {
             self.constraint_forces.iter_mut().for_each(|force| *force /= record.advanced);
         }
-        self.index += 1;
-        if pace != Pace::Own {
+        self.timeline.index += 1;
+        if pace != StepLength::Adaptive {
             self.state.t = nominal;
         }
         Ok(record)
     }
 
     /// One step of the integrator, halved where it fails.
-    fn whole(&mut self, h: f64, record: &mut StepRecord) -> Result<(), StepError> {
-        if let Err(first) = self.part(h, record) {
-            // Only now is a way back needed: a failed step leaves everything untouched.
-            let before = self.way_back();
-            record.cut = true;
-            if let Err(last) = self.halves(h, 1, first, record) {
-                self.go_back(before);
+    fn step_with_halving(&mut self, h: f64, record: &mut StepRecord) -> Result<(), StepError> {
+        if let Err(first) = self.single_step(h, record) {
+            // The snapshot can be taken here, since a failed step changes nothing.
+            let snapshot = self.snapshot();
+            record.halved = true;
+            if let Err(last) = self.two_halves(h, 1, first, record) {
+                self.roll_back(snapshot);
                 return Err(last);
             }
         }
         Ok(())
     }
 
-    fn way_back(&self) -> Before {
-        let modes = self.fitting.as_ref().map_or(Vec::new(), |fitting| fitting.memory());
-        (self.state.clone(), self.ledger, self.integrator.memory(), modes)
-    }
-
-    fn go_back(&mut self, (state, ledger, memory, modes): Before) {
-        (self.state, self.ledger) = (state, ledger);
-        self.integrator.reset();
-        self.integrator.remember(&memory);
-        if let Some(fitting) = &mut self.fitting {
-            fitting.remember(&modes);
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            state: self.state.clone(),
+            ledger: self.ledger,
+            memory: self.integrator.memory(),
+            fits: self.fitting.as_ref().map(Fitting::memory),
         }
     }
 
-    /// Two halves of a step that failed because of `error`, themselves halved where they fail.
-    fn halves(
+    fn roll_back(&mut self, snapshot: Snapshot) {
+        self.restore_snapshot(snapshot).expect("a snapshot belongs to this simulation");
+    }
+
+    /// Restores a snapshot.
+    fn restore_snapshot(&mut self, snapshot: Snapshot) -> Result<(), MemoryError> {
+        let Snapshot { state, ledger, memory, fits } = snapshot;
+        if let (Some(fitting), Some(fits)) = (&mut self.fitting, &fits) {
+            fitting.restore(fits)?;
+        }
+        self.integrator.restore(&memory, &state)?;
+        (self.state, self.ledger) = (state, ledger);
+        self.energies.take();
+        Ok(())
+    }
+
+    /// Two halves of a step that failed because of `error`. Each is halved again if it fails.
+    fn two_halves(
         &mut self,
         h: f64,
         halvings: u32,
@@ -204,124 +348,69 @@ impl<S: System> Simulation<S> {
             return Err(error);
         }
         for _ in 0..2 {
-            if let Err(error) = self.part(0.5 * h, record) {
-                self.halves(0.5 * h, halvings + 1, error, record)?;
+            if let Err(error) = self.single_step(0.5 * h, record) {
+                self.two_halves(0.5 * h, halvings + 1, error, record)?;
             }
         }
         Ok(())
     }
 
-    fn part(&mut self, h: f64, record: &mut StepRecord) -> Result<(), StepError> {
-        let accounting = self.system.has_load()
-            || self.system.has_forces()
-            || self.system.has_impulse()
-            || self.system.held_moves();
-        let before = accounting.then(|| self.state.clone());
-        let done = match &mut self.fitting {
-            None => self.integrator.step(&self.system, &mut self.state, h)?,
+    /// One step of the integrator. It updates the energy account and the constraint impulses.
+    fn single_step(&mut self, h: f64, record: &mut StepRecord) -> Result<(), StepError> {
+        let _span = tracing::debug_span!("step", t = self.state.t, h).entered();
+        let has_energy_flow = EnergyFlow::is_possible(&self.system);
+        if has_energy_flow {
+            self.before.clone_from(&self.state);
+        }
+        let stats = match &mut self.fitting {
+            None => self.integrator.step(&self.system, &mut self.state, h),
             Some(fitting) => {
                 fitting.refresh(&self.system, self.state.t + h, &self.state.q);
-                self.integrator.step(&fitting.view(&self.system), &mut self.state, h)?
+                self.integrator.step(&fitting.view(&self.system), &mut self.state, h)
             }
         };
-        record.parts += 1;
-        record.integrating.add(done);
-        let impulses = self.integrator.holding().map_or(&[][..], |holding| holding.impulses());
+        let stats = stats.inspect_err(|error| tracing::debug!(%error, "failed"))?;
+        tracing::debug!(
+            newton_iterations = stats.newton_iterations,
+            linear_iterations = stats.linear_iterations,
+            "done"
+        );
+        record.substeps += 1;
+        record.stats.add(stats);
+        let impulses = self
+            .integrator
+            .constraint_solver()
+            .map_or(&[][..], |constraint_solver| constraint_solver.impulses());
         self.constraint_forces.resize(self.constraint_forces.len().max(impulses.len()), 0.0);
         for (force, impulse) in self.constraint_forces.iter_mut().zip(impulses) {
             *force += impulse;
         }
-        if let Some(before) = before {
-            let fixed = self.integrator.pace() == Pace::Fixed;
-            let h = if fixed { h } else { self.state.t - before.t };
+        if has_energy_flow {
+            let fixed = self.integrator.step_length() == StepLength::Fixed;
+            let h = if fixed { h } else { self.state.t - self.before.t };
             let fitted = self.fitting.as_ref().map(|fitting| fitting.view(&self.system));
             let system: &dyn System = match &fitted {
                 Some(fitted) => fitted,
                 None => &self.system,
             };
-            let (work, dissipated) = self.account(system, &before, h);
-            self.ledger.work_external += work;
-            self.ledger.dissipated_physical += dissipated;
+            let constraint_solver = self.integrator.constraint_solver();
+            self.ledger.add(EnergyFlow::of_step(system, constraint_solver, &self.before, &self.state, h));
         }
         Ok(())
     }
 
-    /// Work done by loads and by what is held, and dissipation, of the step just done, by the midpoint rule (exact
-    /// for `energy-momentum`).
-    fn account(&self, system: &dyn System, before: &State, h: f64) -> (f64, f64) {
-        let after = &self.state;
-        let (mut work, mut dissipated) = (0.0, 0.0);
-        let n = after.q.len();
-        let moved: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| a - b).collect();
-        let middle = before.t + 0.5 * h;
-        let mut forces = vec![0.0; n];
-        if system.has_forces() {
-            system.forces_between(before.t, h, &before.q, &after.q, &mut forces);
-            dissipated -= dot(&forces, &moved);
-        }
-        let mut impulse = vec![0.0; n];
-        if system.has_impulse() {
-            system.impulse(h, &before.q, &after.q, &mut impulse);
-            // v was v − M⁻¹j before the kick: it took −j·(v − ½M⁻¹j).
-            let mut held = vec![false; n];
-            system.held(after.t, &mut held);
-            let mut kick = vec![0.0; n];
-            system.mass().solve(&held, &impulse, &mut kick);
-            let taken: f64 = (0..n).map(|i| impulse[i] * (after.v[i] - 0.5 * kick[i])).sum();
-            dissipated -= taken;
-        }
-        if system.has_load() {
-            let mut load = vec![0.0; n];
-            system.load(middle, &mut load);
-            work += dot(&load, &moved);
-        }
-        if system.held_moves() {
-            let mut held = vec![false; n];
-            system.held(after.t, &mut held);
-            // The mean force whose work over all unknowns is exactly the change of potential; where a
-            // step is not feasible for it, the force in the middle does as well.
-            let mut gradient = vec![0.0; n];
-            if !system.discrete_gradient(middle, &before.q, &after.q, &mut gradient) {
-                let q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
-                system.gradient(middle, &q, &mut gradient);
-            }
-            // What constraints took from, or gave to, what is held, N s.
-            let mut reactions = vec![0.0; n];
-            if let Some(holding) = self.integrator.holding() {
-                reactions[..holding.reactions().len()].copy_from_slice(holding.reactions());
-            }
-            work += (0..n)
-                .filter(|&i| held[i])
-                .map(|i| {
-                    // Kinetic energy of what is held comes from outside too.
-                    let kinetic = 0.5 * (after.v[i] + before.v[i]) * (after.p[i] - before.p[i]);
-                    let given = (gradient[i] - forces[i]) - reactions[i] / h;
-                    kinetic + given * moved[i] - impulse[i] * after.v[i]
-                })
-                .sum::<f64>();
-        }
-        (work, dissipated)
-    }
-
-    /// Everything needed to go on to the bit.
+    /// Everything that is needed to continue bit by bit.
     pub fn checkpoint(&self) -> Checkpoint {
-        Checkpoint {
-            state: self.state.clone(),
-            step: self.step,
-            index: self.index,
-            ledger: self.ledger,
-            memory: self.integrator.memory(),
-            constraint_forces: self.constraint_forces.clone(),
-            modes: self.fitting.as_ref().map_or(Vec::new(), |fitting| fitting.memory()),
-        }
+        let Snapshot { state, ledger, memory, fits } = self.snapshot();
+        let constraint_forces = self.constraint_forces.clone();
+        Checkpoint { state, timeline: self.timeline, ledger, memory, constraint_forces, fits }
     }
 
-    /// Goes back to a checkpoint.
-    pub fn restore(&mut self, checkpoint: &Checkpoint) {
-        self.step = checkpoint.step;
-        self.index = checkpoint.index;
-        self.constraint_forces.clone_from(&checkpoint.constraint_forces);
-        let Checkpoint { state, ledger, memory, modes, .. } = checkpoint.clone();
-        self.go_back((state, ledger, memory, modes));
+    /// Continues from a checkpoint of the same system and integrator. After an error the simulation must not be stepped.
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), MemoryError> {
+        let Checkpoint { state, timeline, ledger, memory, constraint_forces, fits } = checkpoint.clone();
+        self.restore_snapshot(Snapshot { state, ledger, memory, fits })?;
+        (self.timeline, self.constraint_forces) = (timeline, constraint_forces);
+        Ok(())
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use common::run;
 use lilyan_dynamics::integrators::CATALOGUE;
 use lilyan_dynamics::systems::{Particles, Spring};
-use lilyan_dynamics::{Effort, Integrator, LOOSEST, State, System, Value};
+use lilyan_dynamics::{Effort, Integrator, LOOSEST_TOLERANCE, State, System, Value};
 
 /// Four masses and six springs, stretched and spinning, with steps that are long for it.
 fn tetrahedron(damping: f64) -> (Particles, State) {
@@ -28,7 +28,7 @@ fn each(mut test: impl FnMut(&str, &dyn Fn() -> Box<dyn Integrator>)) {
         let asked = entry.options.iter().any(|option| option.name == "tolerance");
         if let Some(effort) = make().set_effort(0.0) {
             assert!(asked, "{}", entry.name);
-            assert_eq!(effort.tolerance, LOOSEST, "{}", entry.name);
+            assert_eq!(effort.tolerance, LOOSEST_TOLERANCE, "{}", entry.name);
             test(entry.name, &make);
             tried += 1;
         }
@@ -81,7 +81,7 @@ fn what_is_cut_is_told() {
                 let allowed = 4.0 * told.shortfall.max(1.0) * effort.asked * moved;
                 assert!(off <= allowed, "{name}, step {k}: off by {off:e}, told {allowed:e}, {effort:?}");
                 if told.shortfall > 0.0 {
-                    let most = 1.0001 * LOOSEST / effort.asked;
+                    let most = 1.0001 * LOOSEST_TOLERANCE / effort.asked;
                     assert!((1.0..=most).contains(&told.shortfall), "{name}: {}", told.shortfall);
                     cut += 1;
                 } else {
@@ -99,7 +99,7 @@ fn what_is_cut_is_told() {
 #[test]
 fn effort_goes_evenly_from_the_least_to_what_is_asked_for() {
     let efforts: Vec<Effort> = (0..=8).map(|k| Effort::between(f64::from(k) / 8.0, 1e-8)).collect();
-    assert_eq!(efforts[0], Effort { tolerance: LOOSEST, asked: 1e-8 });
+    assert_eq!(efforts[0], Effort { tolerance: LOOSEST_TOLERANCE, asked: 1e-8 });
     assert_eq!(efforts[8], Effort { tolerance: 1e-8, asked: 1e-8 });
     assert!(efforts.windows(2).all(|e| e[0].tolerance > e[1].tolerance), "{efforts:?}");
     // What is asked for may be looser than that already.

@@ -1,9 +1,17 @@
 //! Fits against the same system with the matrix that a fit stands for, written out.
 
-use lilyan_dynamics::fit::{Fit, Phase, Target};
-use lilyan_dynamics::integrators::{CATALOGUE, refusal};
+mod common;
+
+use lilyan_dynamics::fit::{Deformation, Fit, Fitting, Phase, Target};
+use lilyan_dynamics::integrators::{CATALOGUE, find, refusal};
+use lilyan_dynamics::system::abilities::{
+    Dissipation, FeasibleStep, Loads, PrescribedMotion, add_midpoint_forces,
+};
+use lilyan_dynamics::system::terms::{StatefulTerms, StepStart, StepTerms, TermHistory};
 use lilyan_dynamics::systems::{Particles, Spring};
-use lilyan_dynamics::{Curvature, Integrator, Mass, Simulation, State, System, Value};
+use lilyan_dynamics::{
+    Abilities, ConfigurationSpace, Curvature, EnergyParts, Integrator, Mass, Simulation, State, System, Value,
+};
 use lilyan_solve::newton::dot;
 use lilyan_solve::{BlockMatrix, BlockPattern, lowest_modes};
 use std::ops::Range;
@@ -16,8 +24,7 @@ const N: usize = 3 * NODES;
 struct Linear {
     k: Vec<f64>,
     d: Vec<f64>,
-    mass: Mass,
-    pattern: Arc<BlockPattern>,
+    space: ConfigurationSpace,
     rest: Arc<Vec<f64>>,
     alpha: f64,
     load: bool,
@@ -43,69 +50,89 @@ impl Linear {
 }
 
 impl System for Linear {
-    fn dofs(&self) -> usize {
-        N
-    }
-    fn pattern(&self) -> &Arc<BlockPattern> {
-        &self.pattern
-    }
-    fn mass(&self) -> &Mass {
-        &self.mass
-    }
-    fn length(&self) -> f64 {
-        1.0
+    fn space(&self) -> &ConfigurationSpace {
+        &self.space
     }
     fn energy(&self, t: f64, q: &[f64]) -> f64 {
         let d = self.away(q);
         let mut load = vec![0.0; N];
-        self.load(t, &mut load);
+        self.add_load(t, &mut load);
         0.5 * dot(&d, &Self::product(&self.k, &d)) - dot(&load, &d)
     }
     fn gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
         g.copy_from_slice(&Self::product(&self.k, &self.away(q)));
         let mut load = vec![0.0; N];
-        self.load(t, &mut load);
+        self.add_load(t, &mut load);
         g.iter_mut().zip(load).for_each(|(g, f)| *g -= f);
     }
     fn hessian(&self, _t: f64, _q: &[f64], _curvature: Curvature, h: &mut BlockMatrix) {
         Self::add(&self.k, h);
     }
-    fn load(&self, t: f64, f: &mut [f64]) {
+    fn energy_parts(&self, t: f64, q: &[f64]) -> EnergyParts {
+        EnergyParts::other(self.energy(t, q))
+    }
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            prescribed: Some(self),
+            loads: self.load.then_some(self),
+            dissipation: (self.alpha > 0.0).then_some(self),
+            deformation: Some(self),
+            ..Abilities::NONE
+        }
+    }
+}
+
+impl Loads for Linear {
+    fn add_load(&self, t: f64, f: &mut [f64]) {
         if self.load {
             f.iter_mut().enumerate().for_each(|(i, f)| *f += (i as f64).sin() * (1.0 + t));
         }
     }
-    fn has_load(&self) -> bool {
-        self.load
-    }
-    fn has_forces(&self) -> bool {
-        self.alpha > 0.0
-    }
-    fn forces(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
-        self.outer_forces(t, q, v, f);
+}
+
+impl Dissipation for Linear {
+    fn add_forces(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+        self.add_outer_forces(t, q, v, f);
         f.iter_mut().zip(Self::product(&self.d, v)).for_each(|(f, d)| *f -= d);
     }
-    fn outer_forces(&self, _t: f64, _q: &[f64], v: &[f64], f: &mut [f64]) {
-        for i in 0..N {
-            f[i] -= self.alpha * self.mass.diagonal()[i] * v[i];
-        }
+    fn add_mean_forces(&self, t0: f64, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
+        add_midpoint_forces(self, t0, h, q0, q1, f);
     }
-    fn damping(&self, _t: f64, _q: &[f64], d: &mut BlockMatrix) {
+    fn add_damping_matrix(&self, _t: f64, _q: &[f64], _v: &[f64], d: &mut BlockMatrix) {
         Self::add(&self.d, d);
-        d.add_diagonal(&self.mass.diagonal().iter().map(|m| self.alpha * m).collect::<Vec<_>>());
+        d.add_diagonal(&self.mass().diagonal().iter().map(|m| self.alpha * m).collect::<Vec<_>>());
     }
-    fn held(&self, t: f64, mask: &mut [bool]) {
-        mask.fill(false);
+}
+
+impl PrescribedMotion for Linear {
+    fn mark_prescribed(&self, t: f64, mask: &mut [bool]) {
         mask[..3].fill(t <= self.until);
     }
-    fn place_held(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
+    fn place_prescribed(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
         if t <= self.until {
             q[..3].copy_from_slice(&self.rest[..3]);
             v[..3].fill(0.0);
         }
     }
+    fn prescribed_moves(&self) -> bool {
+        false
+    }
+}
+
+impl Deformation for Linear {
+    fn deformation_gradient(&self, _t: f64, q: &[f64], g: &mut [f64]) {
+        g.copy_from_slice(&Self::product(&self.k, &self.away(q)));
+    }
+    fn add_deformation_hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        self.hessian(t, q, curvature, h);
+    }
     fn has_constant_stiffness(&self, _dofs: &Range<usize>) -> bool {
         true
+    }
+    fn add_outer_forces(&self, _t: f64, _q: &[f64], v: &[f64], f: &mut [f64]) {
+        for i in 0..N {
+            f[i] -= self.alpha * self.mass().diagonal()[i] * v[i];
+        }
     }
     fn fits(&self) -> &[Fit] {
         &self.fits
@@ -171,8 +198,11 @@ fn pair(damped: bool, load: bool, shaped: bool) -> [Linear; 2] {
     let make = |k: Vec<f64>, fits| Linear {
         d: k.iter().map(|k| if damped { 0.01 * k } else { 0.0 }).collect(),
         k,
-        mass: Mass::Lumped(masses.clone()),
-        pattern: pattern.clone(),
+        space: ConfigurationSpace {
+            pattern: pattern.clone(),
+            mass: Mass::Lumped(masses.clone()),
+            length: 1.0,
+        },
         rest: rest.clone(),
         alpha: if damped { 0.2 } else { 0.0 },
         load,
@@ -221,14 +251,14 @@ fn a_fit_is_the_matrix_that_it_stands_for() {
             let [fitted, plain] = pair(damped, damped, shaped);
             let (fitted, plain) = (run(fitted, make(), 60), run(plain, make(), 60));
             let report = &fitted.fitting().unwrap().bodies()[0];
-            assert_eq!((report.steps, report.without), (60, 0), "{}", entry.name);
-            let error = apart(&fitted.state.q, &plain.state.q);
+            assert_eq!((report.steps, report.skipped), (60, 0), "{}", entry.name);
+            let error = apart(&fitted.state().q, &plain.state().q);
             // Where its own modes begin roughly, they decide how the motion is split, and so its error in time.
             let close = if entry.name == "siere" { 1e-3 } else { 1e-8 };
             assert!(error < close, "{} damped {damped}: {error:e}", entry.name);
             let (a, b) = (fitted.total_energy(), plain.total_energy());
             assert!((a - b).abs() < 10.0 * close * b.abs(), "{} damped {damped}: {a} J, not {b}", entry.name);
-            let (a, b) = (fitted.ledger, plain.ledger);
+            let (a, b) = (fitted.ledger(), plain.ledger());
             let ledgers = [a.initial - b.initial, a.work_external - b.work_external];
             assert!(
                 apart(&ledgers, &[0.0; 2]) < 100.0 * close * b.initial.abs(),
@@ -257,50 +287,89 @@ fn constraints_that_change_bring_their_own_ratios() {
     bare.until = 0.52;
     bare.fits.clear();
     let (a, b) = (run(fitted, make(), 10), run(bare, make(), 10));
-    assert_eq!(a.state.q, b.state.q);
+    assert_eq!(a.state().q, b.state().q);
     let mut a = a;
     let mut b = b;
     for _ in 0..10 {
         a.advance().unwrap();
         b.advance().unwrap();
     }
-    assert!(apart(&a.state.q, &b.state.q) > 1e-3);
+    assert!(apart(&a.state().q, &b.state().q) > 1e-3);
     // Free, the correction does not push the whole: momentum stays.
-    let before = a.state.momenta([0.0; 3]).0;
+    let before = a.state().momenta([0.0; 3]).0;
     for _ in 0..20 {
         a.advance().unwrap();
     }
-    assert!(apart(&before, &a.state.momenta([0.0; 3]).0) < 1e-12);
+    assert!(apart(&before, &a.state().momenta([0.0; 3]).0) < 1e-12);
 }
 
 /// Springs that turn: a nonlinear system with a fit.
 struct Net(Particles, Vec<Fit>);
 
 impl System for Net {
-    fn dofs(&self) -> usize {
-        self.0.dofs()
+    forward_system!(0);
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities { deformation: Some(self), ..self.0.abilities() }
     }
-    fn pattern(&self) -> &Arc<BlockPattern> {
-        self.0.pattern()
-    }
-    fn mass(&self) -> &Mass {
-        self.0.mass()
-    }
-    fn length(&self) -> f64 {
-        self.0.length()
-    }
-    fn energy(&self, t: f64, q: &[f64]) -> f64 {
-        self.0.energy(t, q)
-    }
-    fn gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
+}
+
+impl Deformation for Net {
+    fn deformation_gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
         self.0.gradient(t, q, g);
     }
-    fn hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+    fn add_deformation_hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         self.0.hessian(t, q, curvature, h);
     }
+    fn has_constant_stiffness(&self, _dofs: &Range<usize>) -> bool {
+        false
+    }
+    fn add_outer_forces(&self, _t: f64, _q: &[f64], _v: &[f64], _f: &mut [f64]) {}
     fn fits(&self) -> &[Fit] {
         &self.1
     }
+}
+
+/// A net in a fence: contact limits its steps and has terms with state.
+struct Fenced(Net);
+
+impl System for Fenced {
+    forward_system!(0);
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities { feasible_step: Some(self), terms: Some(self), ..self.0.abilities() }
+    }
+}
+
+impl FeasibleStep for Fenced {
+    fn max_step(&self, _q: &[f64], _d: &[f64]) -> f64 {
+        0.25
+    }
+}
+
+impl StatefulTerms for Fenced {
+    fn begin_step<'a>(&'a self, _start: StepStart<'_>) -> Box<dyn StepTerms + 'a> {
+        unreachable!("no step is taken")
+    }
+    fn stored_energy(&self, _history: &TermHistory, _q: &[f64]) -> f64 {
+        0.75
+    }
+}
+
+/// The system that an integrator steps has the contact of the system that is fitted.
+#[test]
+fn a_fit_leaves_contact_alone() {
+    let (net, state) = net([1.0; 3], 0.0);
+    let fenced = Fenced(net);
+    let fitting = Fitting::new(&fenced, &state).unwrap();
+    let view = fitting.view(&fenced);
+    let Abilities { feasible_step: Some(feasible), terms: Some(terms), .. } = view.abilities() else {
+        panic!("the fit hides contact")
+    };
+    assert_eq!(feasible.max_step(&state.q, &state.v), 0.25);
+    assert_eq!(terms.stored_energy(&state.terms, &state.q), 0.75);
+    // The energy that the terms store between steps is part of the energy of the simulation.
+    let simulation =
+        Simulation::new(fenced, find("backward-euler").unwrap().create(&[]).unwrap(), state, 0.01);
+    assert_eq!(simulation.energies().1.other, 0.75);
 }
 
 /// A box of eight masses with all its diagonals, spinning, stretched by so much.
@@ -335,8 +404,8 @@ fn a_body_that_turns_keeps_its_fit_and_its_momenta() {
     }
     // More than a turn later.
     let report = &simulation.fitting().unwrap().bodies()[0];
-    assert_eq!((report.steps, report.without), (300, 0), "{:?} {:?}", report.why, report.first);
-    let (p, l) = simulation.state.momenta([0.0; 3]);
+    assert_eq!((report.steps, report.skipped), (300, 0), "{:?} {:?}", report.reason, report.first);
+    let (p, l) = simulation.state().momenta([0.0; 3]);
     assert!(apart(&p, &linear) < 1e-9, "{p:?}, not {linear:?}");
     // The modes are those of the start of each step, the torque is asked for in its middle.
     assert!(apart(&l, &angular) < 1e-3 * angular[2], "{l:?}, not {angular:?}");
@@ -354,13 +423,13 @@ fn a_restart_repeats_every_bit_and_a_failure_is_counted() {
         let checkpoint = whole.checkpoint();
         let (system, state) = net([1.2, 0.9, 1.0], 1.0);
         let mut resumed = Simulation::new(system, make(), state, 0.02);
-        resumed.restore(&checkpoint);
+        resumed.restore(&checkpoint).unwrap();
         for _ in 0..15 {
             whole.advance().unwrap();
             resumed.advance().unwrap();
         }
-        assert_eq!(whole.state, resumed.state, "{name}");
-        assert_eq!(whole.checkpoint().modes, resumed.checkpoint().modes, "{name}");
+        assert_eq!(whole.state(), resumed.state(), "{name}");
+        assert_eq!(whole.checkpoint().fits, resumed.checkpoint().fits, "{name}");
     }
     // Flattened, the body has nothing of what it was at rest.
     let (system, state) = net([1.0, 1.0, 0.05], 0.0);
@@ -368,6 +437,6 @@ fn a_restart_repeats_every_bit_and_a_failure_is_counted() {
     let mut simulation = Simulation::new(system, make(), state, 1e-4);
     simulation.advance().unwrap();
     let report = &simulation.fitting().unwrap().bodies()[0];
-    assert_eq!((report.steps, report.without), (1, 1));
-    assert!(report.first.is_some() && report.why.is_some_and(|why| why.contains("strained")));
+    assert_eq!((report.steps, report.skipped), (1, 1));
+    assert!(report.first.is_some() && report.reason.is_some_and(|why| why.contains("strained")));
 }

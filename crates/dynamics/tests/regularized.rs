@@ -1,10 +1,13 @@
-//! `regularized` on springs: the swinging cube of \[servin2006\] Figs. 2–3, no compliance at all, the three forms.
+//! `regularized` on springs: the swinging cube of \[servin2006\] Figs. 2–3, no compliance at all, the three forms, what is
+//! damped and what is not.
 
 use lilyan_dynamics::strains::{Strained, Strains};
-use lilyan_dynamics::systems::{Particles, Spring};
-use lilyan_dynamics::{Curvature, Integrator, Mass, State, System, Value, integrators};
-use lilyan_solve::{BlockMatrix, BlockPattern};
-use std::sync::Arc;
+use lilyan_dynamics::system::abilities::PrescribedMotion;
+use lilyan_dynamics::systems::{Oscillator, Particles, Spring};
+use lilyan_dynamics::{
+    Abilities, ConfigurationSpace, Curvature, EnergyParts, Integrator, State, System, Value, integrators,
+};
+use lilyan_solve::BlockMatrix;
 
 /// Particles of 1 kg that hang from the first of them.
 struct Hanging {
@@ -21,17 +24,8 @@ impl Hanging {
 }
 
 impl System for Hanging {
-    fn dofs(&self) -> usize {
-        self.particles.dofs()
-    }
-    fn pattern(&self) -> &Arc<BlockPattern> {
-        self.particles.pattern()
-    }
-    fn mass(&self) -> &Mass {
-        self.particles.mass()
-    }
-    fn length(&self) -> f64 {
-        1.0
+    fn space(&self) -> &ConfigurationSpace {
+        self.particles.space()
     }
     fn energy(&self, t: f64, q: &[f64]) -> f64 {
         let mut g = vec![0.0; q.len()];
@@ -45,22 +39,30 @@ impl System for Hanging {
     fn hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         self.particles.hessian(t, q, curvature, h);
     }
-    fn held(&self, _t: f64, mask: &mut [bool]) {
-        mask.fill(false);
+    fn energy_parts(&self, t: f64, q: &[f64]) -> EnergyParts {
+        EnergyParts::other(self.energy(t, q))
+    }
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities { prescribed: Some(self), strained: Ok(self), ..Abilities::NONE }
+    }
+}
+
+impl PrescribedMotion for Hanging {
+    fn mark_prescribed(&self, _t: f64, mask: &mut [bool]) {
         mask[..3].fill(true);
     }
-    fn place_held(&self, _t: f64, q: &mut [f64], v: &mut [f64]) {
+    fn place_prescribed(&self, _t: f64, q: &mut [f64], v: &mut [f64]) {
         q[..3].copy_from_slice(&[0.0, 1.0, 0.0]);
         v[..3].fill(0.0);
     }
-    fn strained(&self) -> Result<&dyn Strained, String> {
-        Ok(self)
+    fn prescribed_moves(&self) -> bool {
+        false
     }
 }
 
 impl Strained for Hanging {
     fn strains(&self) -> Vec<&dyn Strains> {
-        self.particles.strained().unwrap().strains()
+        self.particles.abilities().strained.unwrap().strains()
     }
     fn other_gradient(&self, _t: f64, _q: &[f64], g: &mut [f64]) {
         g.fill(0.0);
@@ -160,10 +162,7 @@ fn forms_agree_for_every_stiffness() {
             "k = {k:.0e}: from schur by {:.1e} (saddle), {:.1e} (auto), {:.1e} (eliminate)",
             off[0], off[1], off[2]
         );
-        assert!(off[0] < 1e-9 && off[1] < 1e-6, "k = {k:e}: {off:?}");
-        if exponent <= 12 {
-            assert!(off[2] < 1e-6, "k = {k:e}: eliminated strains differ by {:e} m", off[2]);
-        }
+        assert!(off.iter().all(|off| *off < 1e-7), "k = {k:e}: {off:?}");
     }
 }
 
@@ -196,4 +195,92 @@ fn rigid_motion_is_not_damped() {
     );
     assert!((l1[1] / l0[1] - 1.0).abs() < 1e-10);
     assert!((kept - 1.0).abs() < 1e-3);
+}
+
+/// The document's "nearly 35 % more time" of linearly implicit Euler belongs to springs five times softer than its k:
+/// at its k the method needs more than twice the time, and symplectic Euler, which it shows at 5 ms, explodes there.
+#[test]
+fn the_sources_stiffness_is_not_that_of_its_figure() {
+    let delay = |k: f64| {
+        let low = |h: f64| low_point(make("semi-implicit", &[]).as_mut(), k, h);
+        low(0.05) / low(0.005) - 1.0
+    };
+    let fastest = |k: f64| {
+        let (system, mut state) = cube(k);
+        // The stability limit is that of symplectic Euler.
+        let mut method = make("verlet", &[]);
+        (0..100).all(|_| {
+            method.step(&system, &mut state, 0.005).is_ok() && state.v.iter().all(|v| v.abs() < 50.0)
+        })
+    };
+    println!(
+        "linearly implicit Euler: {:+.0} % at k = 1e5, {:+.0} % at 2e4",
+        100.0 * delay(1e5),
+        100.0 * delay(2e4)
+    );
+    assert!(delay(1e5) > 1.0 && (delay(2e4) - 0.35).abs() < 0.1);
+    assert!(!fastest(1e5) && fastest(2e4));
+}
+
+/// (x, v) of an oscillator follows from the equations of a step: v₁ = (v₀ − hω²x₀)/(1 + b(hω)²), x₁ = x₀ + hv₁ with
+/// b = 0.6 by default. What a step resolves is damped by (1 + b(hω)²)^−½, what it does not by ⅔.
+#[test]
+fn vibrations_are_damped_at_any_stiffness() {
+    let (h, b) = (0.015, 0.6);
+    for exponent in 0..=8 {
+        let omega = 10f64.powi(exponent);
+        let system = Oscillator::new(omega);
+        let mut state = State::new(&system, vec![0.01, 0.0, 0.0], vec![0.0; 3]);
+        let energy = |x: f64, v: f64| 0.5 * (v * v + omega * omega * x * x);
+        let start = energy(0.01, 0.0);
+        let (mut x, mut v) = (0.01, 0.0);
+        let mut method = form("auto");
+        for _ in 0..200 {
+            method.step(&system, &mut state, h).unwrap();
+            v = (v - h * omega * omega * x) / (1.0 + b * (h * omega).powi(2));
+            x += h * v;
+            let off = energy(state.q[0] - x, state.v[0] - v).sqrt();
+            assert!(off < 1e-7 * start.sqrt(), "omega = {omega:e}: {} {x}", state.q[0]);
+        }
+        let left = energy(state.q[0], state.v[0]) / start;
+        println!("omega = {omega:.0e}: {left:.1e} of the energy left after 200 steps of 15 ms");
+        assert!(left < 0.01 || omega * h < 0.2, "omega = {omega:e}: {left}");
+    }
+}
+
+/// A free cube that spins or tumbles keeps its energy, strain included, at any stiffness; the linearised step of the
+/// source leaves a strain of ½(hω)² in it.
+#[test]
+fn rotation_leaves_no_strain() {
+    for k in [1e4, 1e6, 1e8, 1e10, 1e12] {
+        for (h, axis) in [(0.015, [0.0, 2.1, 0.0]), (0.05, [0.0, 2.1, 0.0]), (0.05, [0.7, 1.9, 0.5])] {
+            let run = |corrections: f64| {
+                let (system, state) = cube(k);
+                let free = &system.particles;
+                let spin = |x: &[f64]| {
+                    let r = [x[0] - 0.5, x[1] - 0.5, x[2] - 0.5];
+                    std::array::from_fn::<f64, 3, _>(|i| {
+                        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+                        axis[j] * r[k] - axis[k] * r[j]
+                    })
+                };
+                let v: Vec<f64> = state.q.chunks_exact(3).flat_map(spin).collect();
+                let mut state = State::new(free, state.q.clone(), v);
+                let total = |s: &State| s.kinetic(free) + free.energy(0.0, &s.q);
+                let start = total(&state);
+                let mut method = make("regularized", &[("corrections", Value::Number(corrections))]);
+                let mut range = [f64::INFINITY, 0.0f64];
+                for _ in 0..300 {
+                    method.step(free, &mut state, h).unwrap();
+                    let now = total(&state) / start;
+                    range = [range[0].min(now), range[1].max(now)];
+                }
+                range
+            };
+            let [least, most] = run(30.0);
+            println!("k = {k:.0e}, h = {h}, axis {axis:?}: energy × {least:.4} to {most:.4}");
+            assert!(least > 0.99 && most < 1.01, "k = {k:e}, h = {h}: {least} to {most}");
+            assert!(k < 1e10 || run(0.0)[1] > 1.05, "k = {k:e}: the linearised step is as good");
+        }
+    }
 }

@@ -1,5 +1,9 @@
 //! Scenes that ship with the program, and the meshes they need.
 
+mod papers;
+
+pub use papers::PAPERS;
+
 /// A built-in scene.
 pub struct BuiltIn {
     /// Name for `lilyan run NAME`.
@@ -29,7 +33,7 @@ macro_rules! scene {
     };
 }
 
-/// Every built-in scene; the first is the default.
+/// Every built-in scene but [`PAPERS`]; the first is the default.
 pub static SCENES: &[BuiltIn] = &[
     scene!("tumbling-rod", "an elastic rod tumbling in space, explicit; momenta exact"),
     scene!("tumbling-rod-damped", "the same with material damping; momenta still exact"),
@@ -48,6 +52,8 @@ pub static SCENES: &[BuiltIn] = &[
     scene!("draping-cloth", "a cloth held at two corners falling over a ball"),
     scene!("swinging-cube", "eight particles and eighteen springs held at one corner"),
     scene!("wobbling-jelly", "a jelly on a plate, to be pulled about in the lab"),
+    scene!("tetrahedron", "one tet at rest, to be pushed in the lab"),
+    scene!("cube-at-rest", "a cube at rest, to be pushed in the lab"),
     scene!("skeels-spring", "a mass on a spring, with steps that follow the energy stored in it"),
     scene!("point-pendulum", "a mass on a rod, with steps as long as equal ways want them"),
     scene!("three-masses", "three masses and three springs: naive and reversible time adaption"),
@@ -55,11 +61,14 @@ pub static SCENES: &[BuiltIn] = &[
 ];
 
 /// Meshes that built-in scenes refer to.
-static ASSETS: &[(&str, &[u8])] = &[("spot.mesh", include_bytes!("../../../scenes/spot.mesh"))];
+static ASSETS: &[(&str, &[u8])] = &[
+    ("spot.mesh", include_bytes!("../../../scenes/spot.mesh")),
+    ("tetrahedron.mesh", include_bytes!("../../../scenes/tetrahedron.mesh")),
+];
 
 /// The scene of that name.
 pub fn find(name: &str) -> Option<&'static BuiltIn> {
-    SCENES.iter().find(|s| s.name == name)
+    SCENES.iter().chain(PAPERS).find(|s| s.name == name)
 }
 
 /// The mesh that a built-in scene calls `path`.
@@ -67,5 +76,5 @@ pub fn asset(origin: &str, path: &str) -> Option<&'static [u8]> {
     if !origin.starts_with(PREFIX) {
         return None;
     }
-    ASSETS.iter().find(|(name, _)| *name == path).map(|(_, bytes)| *bytes)
+    ASSETS.iter().chain(papers::MESHES).find(|(name, _)| *name == path).map(|(_, bytes)| *bytes)
 }

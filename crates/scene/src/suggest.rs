@@ -49,26 +49,7 @@ const LONGEST: usize = 64;
 /// assert_eq!(lilyan_scene::suggest::distance("setp", "step"), 1);
 /// ```
 pub fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().flat_map(char::to_lowercase).collect();
-    let b: Vec<char> = b.chars().flat_map(char::to_lowercase).collect();
-    // Rows of the table of prefixes: two back, one back, current.
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX / 2);
-    for (i, ca) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, cb) in b.iter().enumerate() {
-            let replaced = at(&last, j) + usize::from(ca != cb);
-            let mut best = replaced.min(at(&last, j + 1) + 1).min(at(&row, j) + 1);
-            let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(cb) && b.get(j - 1) == Some(ca);
-            if swapped {
-                best = best.min(at(&before, j - 1) + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    at(&last, b.len())
+    strsim::osa_distance(&a.to_lowercase(), &b.to_lowercase())
 }
 
 /// The known name nearest to `name`, if any is near enough to be what was meant.

@@ -1,12 +1,13 @@
 //! From scene to model: what is given is what acts, and what is wrong is told with place and remedy.
 
-#[path = "common/running.rs"]
-mod running;
+mod common;
 
+use common::{folder, made};
 use lilyan_dynamics::System;
+use lilyan_dynamics::system::abilities::Loads;
 use lilyan_scene::build::build;
 use lilyan_scene::schema::Scene;
-use running::{folder, made};
+use lilyan_solid::meshing::box_mesh;
 
 const BAR: &str = r#"
 [time]
@@ -26,14 +27,37 @@ fn refused(overrides: &[&str]) -> String {
 /// Σ of the load over all nodes at a time.
 fn total_load(overrides: &[&str], t: f64) -> [f64; 3] {
     let (_, built) = made(BAR, overrides);
-    let mut f = vec![0.0; built.simulation.system.dofs()];
-    built.simulation.system.load(t, &mut f);
+    let mut f = vec![0.0; built.simulation.system().dofs()];
+    built.simulation.system().add_load(t, &mut f);
     std::array::from_fn(|k| f.iter().skip(k).step_by(3).sum())
 }
 
 fn close(a: [f64; 3], b: [f64; 3]) {
     let size = b.iter().fold(1.0f64, |m, x| m.max(x.abs()));
     assert!((0..3).all(|k| (a[k] - b[k]).abs() <= 1e-12 * size), "{a:?}, not {b:?}");
+}
+
+/// What a scene says of the format counts, for every reader; what the file is called does not.
+#[test]
+fn the_format_of_a_mesh_file_is_obeyed() {
+    let folder = folder("build-format");
+    let cube = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    for name in ["tet.dat", "tet.obj"] {
+        std::fs::write(folder.join(name), cube).unwrap();
+    }
+    let build_as = |name: &str, format: &str| {
+        let path = folder.join(name).display().to_string();
+        let mesh = format!("body.mesh={{ file = {path:?}, format = \"{format}\", tets = 50 }}");
+        build(&Scene::from_str_with(BAR, "scene.toml", &[&mesh]).unwrap_or_else(|e| panic!("{e}")))
+            .map(|_| ())
+    };
+    assert_eq!(build_as("tet.dat", "obj"), Ok(()));
+    assert!(build_as("tet.obj", "stl").unwrap_err().to_string().contains("STL"));
+    // Each format that can be read can be named.
+    for format in lilyan_mesh_io::readers::formats() {
+        let mesh = format!("body.mesh={{ file = \"a.dat\", format = \"{format}\" }}");
+        assert!(Scene::from_str_with(BAR, "scene.toml", &[&mesh]).is_ok(), "{format}");
+    }
 }
 
 #[test]
@@ -43,7 +67,7 @@ fn loads_add_up() {
     // N in all, however many vertices share it
     close(total_load(&[&load(&format!("{end}, force = [1, \"-2*t\", 3]"))], 0.5), [1.0, -1.0, 3.0]);
     // Pa on 1 m²
-    close(total_load(&[&load(&format!("{end}, traction = [10, 0, \"x*t\"]"))], 0.5), [10.0, 0.0, 1.0]);
+    close(total_load(&[&load(&format!("{end}, traction = [10, 0, \"X*t\"]"))], 0.5), [10.0, 0.0, 1.0]);
     // N/m³ on 2 m³
     close(total_load(&[&load("where = \"all\", body_force = [5, 0, \"7*cos(t)\"]")], 0.0), [10.0, 0.0, 14.0]);
     // m/s² on 2000 kg
@@ -69,7 +93,7 @@ fn every_selector_selects() {
     ] {
         let pin = format!("pin=[{{ body = \"bar\", where = {selector} }}]");
         let (_, built) = made(BAR, &[&pin]);
-        assert_eq!(built.simulation.system.pins()[0].nodes.len(), count, "{selector}");
+        assert_eq!(built.simulation.system().pins()[0].nodes.len(), count, "{selector}");
     }
 }
 
@@ -79,7 +103,7 @@ fn bodies_start_as_told() {
         BAR,
         &["body.initial={ velocity = [1, 2, 3], angular_velocity = [0, 0, 2], stretch = [1.5, 1, 1] }"],
     );
-    let state = &built.simulation.state;
+    let state = built.simulation.state();
     let (p, l) = state.momenta([1.0, 0.5, 0.5]);
     close(p, [2000.0, 4000.0, 6000.0]);
     // Spin of the stretched bar, 3 × 1 m, lumped: more than the solid's ρV(a² + b²)/12·ω
@@ -142,6 +166,73 @@ fn what_physics_keeps_is_known() {
 }
 
 #[test]
+fn what_forces_from_outside_leave_conserved_is_known() {
+    let kept = |overrides: &[&str]| {
+        let built = made(BAR, &[&["body.material.model=stvk"], overrides].concat()).1;
+        built.symmetries.iter().map(|s| s.name()).collect::<Vec<_>>().join("; ")
+    };
+    let gravity = "environment.gravity=[0, -9.81, 0]";
+    let vertical = "linear momentum across y; angular momentum about y";
+    let floor = "contact=[{ kind = \"plane\", point = [0, -1, 0], normal = [0, 1, 0] }]";
+    let ramp = "contact=[{ kind = \"plane\", point = [0, -1, 0], normal = [1, 1, 0] }]";
+    let pin = |places: &str| format!("pin=[{{ body = \"bar\", where = {{ vertices = [{places}] }} }}]");
+    // A bar of 2 m along x with its first vertex at the origin.
+    let monopole = "environment.monopole={ strength = 1, at = [0, 5, 0] }";
+    assert_eq!(kept(&[]), "");
+    assert_eq!(kept(&[gravity]), vertical);
+    assert_eq!(kept(&["environment.gravity=[0, \"-t\", 0]"]), vertical);
+    assert_eq!(kept(&["environment.gravity=[\"t\", -1, 0]"]), "linear momentum along z");
+    assert_eq!(
+        kept(&["environment.gravity=[3, 4, 0]"]),
+        "linear momentum across [0.6, 0.8, 0]; angular momentum about [0.6, 0.8, 0]"
+    );
+    assert_eq!(kept(&[gravity, floor]), vertical);
+    assert_eq!(kept(&[gravity, ramp]), "linear momentum along z");
+    assert_eq!(kept(&[monopole]), "angular momentum about [0, 5, 0]");
+    assert_eq!(kept(&[monopole, gravity]), "angular momentum about y through [0, 5, 0]");
+    assert_eq!(kept(&[&pin("0")]), "angular momentum about [0, 0, 0]");
+    assert_eq!(kept(&[&pin("0"), gravity]), "angular momentum about y");
+    assert_eq!(kept(&[&pin("0"), monopole]), "angular momentum about y through [0, 5, 0]");
+    assert_eq!(
+        kept(&["pin=[{ body = \"bar\", where = { vertices = [0] }, axes = [\"x\"] }]"]),
+        "linear momentum across x; angular momentum about x"
+    );
+    assert_eq!(kept(&["pin=[{ body = \"bar\", where = { vertices = [0] }, motion = [\"t\", 0, 0] }]"]), "");
+    assert_eq!(kept(&[gravity, "body.material.model=linear"]), "linear momentum across y");
+    assert_eq!(kept(&[gravity, "body.damping={ model = \"rayleigh\", alpha = 1, beta = 0 }"]), "");
+    assert_eq!(kept(&["load=[{ body = \"bar\", where = \"all\", force = [0, \"sin(t)\", 0] }]"]), vertical);
+    // The edge x = 0, y = 0 is a hinge; two of its ends and a third vertex hold the bar.
+    let on_edge = "pin=[{ body = \"bar\", where = \"(x < 0.001) * (y < 0.001)\" }]";
+    assert_eq!(kept(&[on_edge]), "angular momentum about z");
+    assert_eq!(kept(&[on_edge, gravity]), "");
+    assert_eq!(kept(&["pin=[{ body = \"bar\", where = \"x < 0.001\" }]"]), "");
+}
+
+#[test]
+fn unlikely_starts_are_warned_about() {
+    let warnings = |overrides: &[&str]| made(BAR, overrides).1.warnings.join("; ");
+    let (gravity, fast) = ("environment.gravity=[0, -9.81, 0]", "integrator.name=\"energy-momentum\"");
+    let floor = |height: f64| {
+        format!("contact=[{{ kind = \"plane\", point = [0, {height}, 0], normal = [0, 1, 0] }}]")
+    };
+    assert_eq!(warnings(&[gravity, fast, &floor(0.0)]), "", "a body that stands on the floor");
+    assert!(
+        warnings(&[gravity, fast, &floor(0.5)]).contains("0.500 m inside of contact[0]"),
+        "half below the floor"
+    );
+    let kilometres = "body.mesh={ box = { size = [4000, 10, 10], cells = [40, 1, 1] } }";
+    assert!(warnings(&[fast, kilometres]).contains("millimetres"), "a file in millimetres");
+}
+
+#[test]
+fn a_point_on_the_monopole_is_refused() {
+    let point = "body.mesh={ points = { positions = [[1, 0.5, 0.5]], masses = [1] } }";
+    let told =
+        refused(&["environment.monopole={ strength = 1, at = [1, 0.5, 0.5] }", point, "body.material={}"]);
+    assert!(told.contains("environment.monopole") && told.contains("move one"), "{told}");
+}
+
+#[test]
 fn what_cannot_be_built_is_refused_with_place_and_remedy() {
     let folder = folder("build-refused");
     let cases: &[(&[&str], &[&str])] = &[
@@ -159,10 +250,6 @@ fn what_cannot_be_built_is_refused_with_place_and_remedy() {
         (
             &["body.material.model=neo-hookean", "body.initial.twist={ axis = [1, 0, 0], degrees = 720 }"],
             &["inside out", "deform it less"],
-        ),
-        (
-            &["environment.monopole={ strength = 1, at = [1, 0.5, 0.5] }"],
-            &["environment.monopole", "move one"],
         ),
         (
             &["integrator.name=verlett"],
@@ -255,9 +342,25 @@ fn integrators_refuse_materials_by_name() {
 fn incompressible_bodies_need_their_integrator() {
     let half = ["body.0.material.nu=0.5", "body.0.material.model=stvk"];
     let (_, built) = made(BAR, &[half[0], half[1], "integrator.name=regularized"]);
-    assert!(built.simulation.system.incompressible());
+    assert!(built.simulation.system().abilities().incompressible);
     let text = refused(&half);
     assert!(text.contains("0.5") && text.contains("regularized"), "{text}");
     let text = refused(&[half[0], "body.0.material.model=neo-hookean", "integrator.name=regularized"]);
     assert!(text.contains("neo-hookean") && text.contains("stvk"), "{text}");
+}
+
+/// Masses of vertices are the masses of the nodes there. Where nodes are not vertices they are refused.
+#[test]
+fn masses_of_a_mesh_are_those_of_the_body() {
+    let mut mesh = box_mesh([2.0, 1.0, 1.0], [2, 1, 1]).unwrap();
+    let masses: Vec<f64> = (0..mesh.vertices.len()).map(|v| 1.0 + v as f64).collect();
+    mesh.point_data.insert("kilos".into(), masses.clone());
+    let text = BAR.replace("{ box = { size = [2, 1, 1], cells = [4, 2, 2] } }", "\"own\"");
+    let text = format!("{text}mass = {{ point_data = \"kilos\" }}\n");
+    let scene = Scene::from_str(&text, "scene.toml").unwrap().with_mesh("own", mesh).unwrap();
+    let built = build(&scene).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(built.simulation.system().node_masses().to_vec(), masses);
+    let split =
+        Scene::from_str(&format!("{text}element = \"dg\"\n"), "scene.toml").err().unwrap().to_string();
+    assert!(split.contains("masses of points are for bodies of tets"), "{split}");
 }

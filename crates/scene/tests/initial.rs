@@ -46,14 +46,14 @@ fn a_saved_state_is_where_it_starts() {
     let read = |text: &str| lilyan_scene::schema::Scene::from_str(text, "scene.toml");
     let corner = |k: usize| [k & 1, k >> 1 & 1, k >> 2].map(|x| x as f64);
     let plain = read(&scene("{}")).unwrap();
-    let rest = lilyan_scene::build::build(&plain).unwrap().simulation.state.q;
+    let rest = lilyan_scene::build::build(&plain).unwrap().simulation.state().q.clone();
     assert!((0..8).all(|k| rest.chunks(3).any(|x| x == corner(k))));
     let saved = Snapshot {
         positions: rest.iter().map(|x| 1.1 * x + 0.3).collect(),
         velocities: rest.iter().map(|x| x / 3.0).collect(),
     };
     let with = read(&scene(&format!("{{ state = \"{}\" }}", saved.encode()))).unwrap();
-    let state = lilyan_scene::build::build(&with).unwrap().simulation.state;
+    let state = lilyan_scene::build::build(&with).unwrap().simulation.into_parts().2;
     assert_eq!((state.q, state.v), (saved.positions.clone(), saved.velocities.clone()));
 
     let short = Snapshot { positions: vec![0.0; 3], velocities: vec![0.0; 3] };

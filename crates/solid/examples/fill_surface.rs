@@ -13,7 +13,7 @@
 //! parsing and the writing is library; the `lilyan` program does the same for any scene whose mesh
 //! is a surface.
 
-use lilyan_solid::mesh::{TetMesh, TriMesh};
+use lilyan_solid::mesh::{Mesh, TriMesh};
 use lilyan_solid::meshing::{Options, Resolution, tetrahedralize_with};
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -39,7 +39,7 @@ fn parse_obj(text: &str) -> Option<TriMesh> {
     Some(mesh)
 }
 
-fn medit(mesh: &TetMesh) -> String {
+fn medit(mesh: &Mesh) -> String {
     let mut out = String::from("MeshVersionFormatted 2\nDimension 3\n");
     let _ = writeln!(out, "Vertices {}", mesh.vertices.len());
     for p in &mesh.vertices {
@@ -47,8 +47,8 @@ fn medit(mesh: &TetMesh) -> String {
         let [x, y, z] = p.map(|c| (c * 1e5).round() / 1e5 + 0.0);
         let _ = writeln!(out, "{x} {y} {z} 0");
     }
-    let _ = writeln!(out, "Tetrahedra {}", mesh.tets.len());
-    for t in &mesh.tets {
+    let _ = writeln!(out, "Tetrahedra {}", mesh.tets().len());
+    for t in mesh.tets() {
         let [a, b, c, d] = t.map(|v| v + 1);
         let _ = writeln!(out, "{a} {b} {c} {d} 0");
     }

@@ -1,21 +1,28 @@
-//! A finite-element model: bodies, potentials, damping, pins and loads as one [`System`].
+//! A finite-element model: bodies, potentials, damping, pins, loads and forces. `system.rs` makes it a
+//! [`lilyan_dynamics::System`].
 
-use crate::damping::Damping;
-use crate::elements::{Bending, Elements, Gluing, Membrane, Springs, Tets};
-use crate::materials::{CATALOGUE, Frame};
+use crate::damping::{DampedBody, Damping};
+use crate::dofs::DofMap;
+use crate::elements::Elements;
+use crate::forces::Force;
 use crate::potentials::{Kind, Potential, Tether};
-use lilyan_dynamics::corotated::{Corotated, Rotation};
 use lilyan_dynamics::fit::Fit;
-use lilyan_dynamics::strains::{Strained, Strains};
-use lilyan_dynamics::{Constraint, EnergyParts, Mass, StiffPart, System};
-use lilyan_solve::newton::Curvature;
-use lilyan_solve::{BlockMatrix, BlockPattern, threads};
-use std::ops::Range;
+use lilyan_dynamics::{ConfigurationSpace, Constraint, Mass};
+use lilyan_solve::{BlockMatrix, BlockPattern};
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Position and velocity of something prescribed, at a time.
-pub type Motion = Box<dyn Fn(f64) -> ([f64; 3], [f64; 3]) + Send + Sync>;
+/// A displacement from the place at the start, m, and its rate, m/s.
+type DisplacementAndRate = ([f64; 3], [f64; 3]);
+
+/// A prescribed motion: displacement (m) from the place at the start, and its rate (m/s).
+pub enum Motion {
+    /// The same for all nodes, at a time.
+    Translation(Box<dyn Fn(f64) -> DisplacementAndRate + Send + Sync>),
+    /// At a time, of a node that starts at a place.
+    Field(Box<dyn Fn(f64, [f64; 3]) -> DisplacementAndRate + Send + Sync>),
+}
 
 /// Nodes that are held: exactly where they are told to be.
 pub struct Pin {
@@ -32,46 +39,50 @@ pub struct Pin {
 /// A dead load: adds its nodal forces (N) at a time.
 pub type Load = Box<dyn Fn(f64, &mut [f64]) + Send + Sync>;
 
-/// One body in the model: elements of any kind on its nodes. Most bodies have one kind and none of the others.
+/// One body in the model: elements of any kinds on its nodes.
 pub struct Body {
     /// Its name.
     pub name: String,
-    /// Its global nodes.
-    pub nodes: Range<usize>,
-    /// Its tets.
-    pub tets: Arc<Tets>,
-    /// Its springs.
-    pub springs: Arc<Springs>,
-    /// Its triangles.
-    pub membrane: Arc<Membrane>,
-    /// What resists bending.
-    pub bending: Arc<Bending>,
-    /// What holds discontinuous tets together.
-    pub gluing: Arc<Gluing<Tets>>,
-    /// What holds discontinuous triangles together.
-    pub seams: Arc<Gluing<Membrane>>,
+    /// Its nodes and unknowns.
+    pub dofs: DofMap,
+    /// Its elements, a set for each kind; none is empty.
+    pub elements: Vec<Arc<dyn Elements>>,
+}
+
+impl Body {
+    /// Its elements of one kind, if it has any.
+    pub fn find<E: Elements>(&self) -> Option<&E> {
+        self.elements.iter().find_map(|e| (&**e as &dyn Any).downcast_ref())
+    }
+}
+
+/// A damping model and the body that it acts on.
+pub struct BodyDamping {
+    /// The model with its constants.
+    pub model: Arc<dyn Damping>,
+    /// The body.
+    pub body: DampedBody,
 }
 
 /// Everything that moves, and everything that acts on it.
 pub struct Model {
-    bodies: Vec<Body>,
-    potentials: Vec<Box<dyn Potential>>,
-    dampings: Vec<Box<dyn Damping>>,
-    pins: Vec<Pin>,
-    loads: Vec<Load>,
-    constraints: Vec<Box<dyn Constraint>>,
-    fits: Vec<Fit>,
-    mass: Mass,
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) potentials: Vec<Arc<dyn Potential>>,
+    pub(crate) dampings: Vec<BodyDamping>,
+    pub(crate) pins: Vec<Pin>,
+    pub(crate) loads: Vec<Load>,
+    pub(crate) forces: Vec<Box<dyn Force>>,
+    pub(crate) constraints: Vec<Box<dyn Constraint>>,
+    pub(crate) fits: Vec<Fit>,
+    pub(crate) space: ConfigurationSpace,
     node_masses: Arc<Vec<f64>>,
     /// Positions at the start, which pins refer to.
-    start: Vec<f64>,
-    pattern: Arc<BlockPattern>,
+    pub(crate) start: Vec<f64>,
     /// Without what joins discontinuous elements, where there are any.
-    of_elements: Option<Arc<BlockPattern>>,
-    length: f64,
+    pub(crate) of_elements: Option<Arc<BlockPattern>>,
     /// How often forces and second derivatives were asked for.
-    calls: [AtomicU64; 2],
-    incompressible: bool,
+    pub(crate) calls: [AtomicU64; 2],
+    pub(crate) incompressible: bool,
     /// Whether the last potential is a tether.
     pulled: bool,
 }
@@ -81,19 +92,21 @@ pub struct ModelParts {
     /// The bodies; their nodes follow each other.
     pub bodies: Vec<Body>,
     /// Potentials; the elastic ones come first.
-    pub potentials: Vec<Box<dyn Potential>>,
+    pub potentials: Vec<Arc<dyn Potential>>,
     /// Damping.
-    pub dampings: Vec<Box<dyn Damping>>,
+    pub dampings: Vec<BodyDamping>,
     /// Held nodes.
     pub pins: Vec<Pin>,
     /// Dead loads.
     pub loads: Vec<Load>,
+    /// Forces of place and velocity.
+    pub forces: Vec<Box<dyn Force>>,
     /// Constraints beside pins.
     pub constraints: Vec<Box<dyn Constraint>>,
     /// Mass of each node, kg.
     pub node_masses: Arc<Vec<f64>>,
-    /// Density of each tet of each body (kg/m³) for those with consistent mass.
-    pub consistent: Option<Vec<Vec<f64>>>,
+    /// Whether elements that have a mass of their own take the consistent one.
+    pub consistent: bool,
     /// Positions at the start, m.
     pub start: Vec<f64>,
 }
@@ -102,18 +115,17 @@ impl Model {
     /// Puts it together.
     pub fn new(parts: ModelParts) -> Self {
         let nodes = parts.node_masses.len();
-        let glued = parts.bodies.iter().any(|b| !(b.gluing.is_empty() && b.seams.is_empty()));
+        let glued = parts.bodies.iter().flat_map(|b| &b.elements).any(|e| e.joins());
         // A consistent mass is made for the whole pattern.
-        let apart = glued && parts.consistent.is_none();
+        let apart = glued && !parts.consistent;
         let of_elements = apart.then(|| Arc::new(pattern(nodes, &parts.bodies, false)));
         let pattern = Arc::new(pattern(nodes, &parts.bodies, true));
-        let mass = match &parts.consistent {
-            None => Mass::Lumped(parts.node_masses.iter().flat_map(|m| [*m; 3]).collect()),
-            Some(densities) => {
+        let mass = match parts.consistent {
+            false => Mass::Lumped(parts.node_masses.iter().flat_map(|m| [*m; 3]).collect()),
+            true => {
                 let mut m = BlockMatrix::zeros(pattern.clone());
-                for (body, rho) in parts.bodies.iter().zip(densities) {
-                    add_consistent_mass(&body.tets, rho, &mut m);
-                }
+                let elements = parts.bodies.iter().flat_map(|b| &b.elements);
+                elements.filter_map(|e| e.cells()?.mass()).for_each(|e| e.add_consistent(&mut m));
                 m.add_diagonal(&point_masses(&parts));
                 Mass::consistent(m)
             }
@@ -133,14 +145,13 @@ impl Model {
             dampings: parts.dampings,
             pins: parts.pins,
             loads: parts.loads,
+            forces: parts.forces,
             constraints: parts.constraints,
             fits: Vec::new(),
-            mass,
+            space: ConfigurationSpace { pattern, mass, length: if length > 0.0 { length } else { 1.0 } },
             node_masses: parts.node_masses,
             start: parts.start,
-            pattern,
             of_elements,
-            length: if length > 0.0 { length } else { 1.0 },
             calls: Default::default(),
             pulled: false,
         }
@@ -159,6 +170,16 @@ impl Model {
     /// The bodies.
     pub fn bodies(&self) -> &[Body] {
         &self.bodies
+    }
+
+    /// The body of a node, and the number of the node in the body.
+    pub fn owner(&self, node: u32) -> Option<(usize, u32)> {
+        self.bodies.iter().enumerate().find_map(|(b, body)| Some((b, body.dofs.local(node)?)))
+    }
+
+    /// Rest positions of all nodes, flat, m.
+    pub fn rest_positions(&self) -> Vec<f64> {
+        self.bodies.iter().flat_map(|body| body.dofs.nodes().points().as_flattened()).copied().collect()
     }
 
     /// Mass of each node, kg.
@@ -187,16 +208,27 @@ impl Model {
     }
 
     /// What acts, the elastic ones first.
-    pub fn potentials(&self) -> &[Box<dyn Potential>] {
+    pub fn potentials(&self) -> &[Arc<dyn Potential>] {
         &self.potentials
     }
 
     /// Adds what contacts do to the nodes, N.
     pub fn add_contact_forces(&self, q: &[f64], f: &mut [f64]) {
         let mut gradient = vec![0.0; q.len()];
-        for contact in self.potentials.iter().filter(|p| p.is_contact()) {
+        for contact in self.potentials.iter().filter(|p| p.role().is_contact) {
             contact.add_gradient(q, &mut gradient);
         }
+        f.iter_mut().zip(&gradient).for_each(|(f, g)| *f -= g);
+    }
+
+    /// Adds what acts on the nodes from outside at t, N: loads, gravity and other fields, a pull; not contact.
+    pub fn add_outside_forces(&self, t: f64, q: &[f64], f: &mut [f64]) {
+        let mut gradient = vec![0.0; q.len()];
+        let outside = |p: &&Arc<dyn Potential>| p.role().kind != Kind::Elastic && !p.role().is_contact;
+        for field in self.potentials.iter().filter(outside) {
+            field.add_gradient(q, &mut gradient);
+        }
+        self.loads.iter().for_each(|load| load(t, f));
         f.iter_mut().zip(&gradient).for_each(|(f, g)| *f -= g);
     }
 
@@ -206,299 +238,33 @@ impl Model {
             self.potentials.pop();
         }
         if let Some(tether) = tether {
-            self.potentials.push(Box::new(tether));
+            self.potentials.push(Arc::new(tether));
             self.pulled = true;
         }
     }
-
-    /// Calls `f(dof, displacement, velocity)` for every unknown held at t.
-    fn each_held(&self, t: f64, mut f: impl FnMut(usize, f64, f64)) {
-        for pin in &self.pins {
-            // Half a nanosecond of slack, so that the step that ends at `until` is still held.
-            if t > pin.until + 5e-10 {
-                continue;
-            }
-            let (offset, rate) = match &pin.motion {
-                None => ([0.0; 3], [0.0; 3]),
-                Some(motion) => motion(t),
-            };
-            for &n in &pin.nodes {
-                for k in (0..3).filter(|&k| pin.axes[k]) {
-                    f(3 * n as usize + k, offset[k], rate[k]);
-                }
-            }
-        }
-    }
 }
 
-/// Which nodes are coupled by elements, and by what joins them.
+/// Which nodes are coupled by elements and, with `joined`, by what joins them.
 fn pattern(nodes: usize, bodies: &[Body], joined: bool) -> BlockPattern {
-    let tets: Vec<[u32; 4]> = bodies.iter().flat_map(|b| b.tets.cliques()).collect();
-    let springs = bodies.iter().flat_map(|b| b.springs.list()).map(|s| s.ends.as_slice());
-    let triangles = bodies.iter().flat_map(|b| b.membrane.list()).map(|t| t.nodes.as_slice());
-    let bends = bodies.iter().flat_map(|b| b.bending.list()).map(|b| b.nodes.as_slice());
-    let tets = tets.iter().map(|c| c.as_slice());
-    let glued = bodies.iter().filter(|_| joined);
-    let glued: Vec<Vec<u32>> = glued.flat_map(|b| b.gluing.cliques().chain(b.seams.cliques())).collect();
-    let glued = glued.iter().map(|c| c.as_slice());
-    BlockPattern::from_cliques(nodes, tets.chain(springs).chain(triangles).chain(bends).chain(glued))
+    let (mut coupled, mut ends) = (Vec::new(), vec![0]);
+    for elements in bodies.iter().flat_map(|b| &b.elements).filter(|e| joined || !e.joins()) {
+        elements.each_clique(&mut |clique| {
+            coupled.extend_from_slice(clique);
+            ends.push(coupled.len());
+        });
+    }
+    BlockPattern::from_cliques(nodes, ends.windows(2).map(|e| &coupled[e[0]..e[1]]))
 }
 
-/// Masses of the nodes of bodies without tets, which stay lumped; 0 for the others.
+/// Masses of the nodes of bodies whose elements bring none, which stay lumped; 0 for the others.
 fn point_masses(parts: &ModelParts) -> Vec<f64> {
     let mut out = vec![0.0; 3 * parts.node_masses.len()];
-    for body in parts.bodies.iter().filter(|b| b.tets.is_empty()) {
-        for n in body.nodes.clone() {
+    for body in
+        parts.bodies.iter().filter(|b| b.elements.iter().all(|e| e.cells().and_then(|c| c.mass()).is_none()))
+    {
+        for n in body.dofs.range() {
             out[3 * n..3 * n + 3].fill(parts.node_masses[n]);
         }
     }
     out
-}
-
-/// ρ vol/20 (1 + δ) between the vertices of a tet.
-fn add_consistent_mass(tets: &Tets, rho: &[f64], m: &mut BlockMatrix) {
-    for e in 0..tets.len() {
-        let unit = rho[e] * tets.volume(e) / 20.0;
-        let nodes = tets.tet(e);
-        for a in 0..4 {
-            for b in 0..=a {
-                let c = if a == b { 2.0 * unit } else { unit };
-                let block = [c, 0.0, 0.0, 0.0, c, 0.0, 0.0, 0.0, c];
-                m.add_block(nodes[a] as usize, nodes[b] as usize, &block);
-            }
-        }
-    }
-}
-
-impl System for Model {
-    fn dofs(&self) -> usize {
-        self.start.len()
-    }
-    fn pattern(&self) -> &Arc<BlockPattern> {
-        &self.pattern
-    }
-    fn mass(&self) -> &Mass {
-        &self.mass
-    }
-    fn length(&self) -> f64 {
-        self.length
-    }
-
-    fn energy(&self, t: f64, q: &[f64]) -> f64 {
-        let mut energy: f64 = self.potentials.iter().map(|p| p.energy(q)).sum();
-        if self.has_load() {
-            let mut load = vec![0.0; q.len()];
-            self.load(t, &mut load);
-            // Relative to the start: −f·x would add a large constant to what is minimised.
-            energy -= (0..q.len()).map(|i| load[i] * (q[i] - self.start[i])).sum::<f64>();
-        }
-        energy
-    }
-
-    fn gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
-        self.calls[0].fetch_add(1, Ordering::Relaxed);
-        threads::clear(g);
-        for potential in &self.potentials {
-            potential.add_gradient(q, g);
-        }
-        self.subtract_load(t, g);
-    }
-
-    fn hessian(&self, _t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
-        self.calls[1].fetch_add(1, Ordering::Relaxed);
-        for potential in &self.potentials {
-            potential.add_hessian(q, curvature, h);
-        }
-    }
-
-    fn inner_gradient(&self, _t: f64, q: &[f64], g: &mut [f64]) {
-        g.fill(0.0);
-        for potential in self.potentials.iter().filter(|p| p.kind() == Kind::Elastic) {
-            potential.add_gradient(q, g);
-        }
-    }
-    fn inner_hessian(&self, _t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
-        self.calls[1].fetch_add(1, Ordering::Relaxed);
-        for potential in self.potentials.iter().filter(|p| p.kind() == Kind::Elastic) {
-            potential.add_hessian(q, curvature, h);
-        }
-    }
-    fn has_constant_stiffness(&self, dofs: &Range<usize>) -> bool {
-        let here = |b: &&Body| 3 * b.nodes.start < dofs.end && dofs.start < 3 * b.nodes.end;
-        self.bodies.iter().filter(here).all(|b| {
-            let others: [&dyn Elements; 5] = [&*b.springs, &*b.membrane, &*b.bending, &*b.gluing, &*b.seams];
-            b.tets.material().frame() == Some(Frame::Fixed) && others.iter().all(|e| e.is_empty())
-        })
-    }
-    fn outer_forces(&self, _t: f64, _q: &[f64], v: &[f64], f: &mut [f64]) {
-        for damping in &self.dampings {
-            damping.add_outer_forces(v, f);
-        }
-    }
-    fn fits(&self) -> &[Fit] {
-        &self.fits
-    }
-
-    fn stiff_pattern(&self, part: StiffPart) -> &Arc<BlockPattern> {
-        match (part, &self.of_elements) {
-            (StiffPart::Elements, Some(pattern)) => pattern,
-            _ => &self.pattern,
-        }
-    }
-    fn stiff_hessian(&self, _t: f64, q: &[f64], part: StiffPart, h: &mut BlockMatrix) {
-        for potential in &self.potentials {
-            potential.add_stiff_hessian(q, part, h);
-        }
-    }
-
-    fn discrete_gradient(&self, t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
-        self.calls[0].fetch_add(1, Ordering::Relaxed);
-        g.fill(0.0);
-        let feasible = self.potentials.iter().all(|p| p.add_discrete_gradient(q0, q1, g));
-        self.subtract_load(t, g);
-        feasible && g.iter().all(|x| x.is_finite())
-    }
-
-    fn load(&self, t: f64, f: &mut [f64]) {
-        for load in &self.loads {
-            load(t, f);
-        }
-    }
-    fn has_load(&self) -> bool {
-        !self.loads.is_empty()
-    }
-
-    fn has_forces(&self) -> bool {
-        self.dampings.iter().any(|d| !d.is_impulse())
-    }
-    fn forces(&self, _t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
-        for damping in &self.dampings {
-            damping.add_forces(q, v, f);
-        }
-    }
-    fn forces_between(&self, _t0: f64, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
-        for damping in &self.dampings {
-            damping.add_forces_between(h, q0, q1, f);
-        }
-    }
-    fn damping(&self, _t: f64, q: &[f64], d: &mut BlockMatrix) {
-        for damping in &self.dampings {
-            damping.add_matrix(q, d);
-        }
-    }
-    fn has_impulse(&self) -> bool {
-        self.dampings.iter().any(|d| d.is_impulse())
-    }
-    fn impulse(&self, _h: f64, q0: &[f64], q1: &[f64], j: &mut [f64]) {
-        for damping in &self.dampings {
-            damping.add_impulse(q0, q1, j);
-        }
-    }
-
-    fn held(&self, t: f64, mask: &mut [bool]) {
-        mask.fill(false);
-        self.each_held(t, |i, _, _| mask[i] = true);
-    }
-    fn place_held(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
-        self.each_held(t, |i, offset, rate| {
-            q[i] = self.start[i] + offset;
-            v[i] = rate;
-        });
-    }
-    fn held_moves(&self) -> bool {
-        self.pins.iter().any(|p| p.motion.is_some())
-    }
-
-    fn strained(&self) -> Result<&dyn Strained, String> {
-        match self.potentials.iter().find_map(|p| p.not_strained()) {
-            None => Ok(self),
-            Some(name) => Err(format!(
-                "the material model \"{name}\" is no quadratic function of a strain; use \"stvk\", or another integrator"
-            )),
-        }
-    }
-    fn incompressible(&self) -> bool {
-        self.incompressible
-    }
-
-    fn corotated(&self) -> Result<&dyn Corotated, String> {
-        match self.potentials.iter().find_map(|p| p.not_corotated()) {
-            None => Ok(self),
-            Some(name) => {
-                let turning = CATALOGUE.iter().filter(|m| m.frame().is_some());
-                let known: Vec<&str> = turning.map(|m| m.card().name).collect();
-                Err(format!(
-                    "the material model \"{name}\" has no co-rotated stiffness; use one of \"{}\", or another \
-                     integrator",
-                    known.join("\", \"")
-                ))
-            }
-        }
-    }
-
-    fn constraints(&self) -> &[Box<dyn Constraint>] {
-        &self.constraints
-    }
-
-    fn energy_parts(&self, _t: f64, q: &[f64]) -> EnergyParts {
-        let mut parts = EnergyParts::default();
-        for potential in &self.potentials {
-            let energy = potential.energy(q);
-            match potential.kind() {
-                Kind::Elastic => parts.elastic += energy,
-                Kind::Gravity => parts.gravity += energy,
-                Kind::Other => parts.other += energy,
-            }
-        }
-        parts
-    }
-}
-
-impl Strained for Model {
-    fn strains(&self) -> Vec<&dyn Strains> {
-        self.potentials.iter().filter_map(|p| p.strains()).collect()
-    }
-    fn other_gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
-        self.calls[0].fetch_add(1, Ordering::Relaxed);
-        g.fill(0.0);
-        for potential in self.potentials.iter().filter(|p| p.strains().is_none()) {
-            potential.add_gradient(q, g);
-        }
-        self.subtract_load(t, g);
-    }
-    fn other_hessian(&self, _t: f64, q: &[f64], h: &mut BlockMatrix) {
-        self.calls[1].fetch_add(1, Ordering::Relaxed);
-        for potential in self.potentials.iter().filter(|p| p.strains().is_none()) {
-            potential.add_hessian(q, Curvature::Projected, h);
-        }
-    }
-}
-
-impl Corotated for Model {
-    fn turned_gradient(&self, t: f64, q: &[f64], rotation: Rotation, held: &[bool], g: &mut [f64]) {
-        self.calls[0].fetch_add(1, Ordering::Relaxed);
-        g.fill(0.0);
-        for potential in &self.potentials {
-            potential.add_turned_gradient(q, rotation, held, g);
-        }
-        self.subtract_load(t, g);
-    }
-    fn turned_stiffness(&self, _t: f64, q: &[f64], rotation: Rotation, held: &[bool], k: &mut BlockMatrix) {
-        self.calls[1].fetch_add(1, Ordering::Relaxed);
-        for potential in &self.potentials {
-            potential.add_turned_stiffness(q, rotation, held, k);
-        }
-    }
-}
-
-impl Model {
-    fn subtract_load(&self, t: f64, g: &mut [f64]) {
-        if self.has_load() {
-            let mut load = vec![0.0; g.len()];
-            self.load(t, &mut load);
-            for (g, f) in g.iter_mut().zip(&load) {
-                *g -= f;
-            }
-        }
-    }
 }

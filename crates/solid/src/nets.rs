@@ -1,8 +1,8 @@
 //! Networks: the vertices, springs and triangles of ropes and cloth, and the edges of any mesh as springs.
 
 use crate::elements::{Bend, Spring};
-use crate::mesh::TetMesh;
-use crate::mesh::vector::{V3, distance, lerp, volume};
+use crate::math::vector::{V3, distance, lerp, volume};
+use crate::mesh::Mesh;
 
 /// Stiffness of the springs of a network.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +54,17 @@ fn spring(vertices: &[V3], ends: [u32; 2], lambda: f64, section: f64) -> Spring 
 pub struct Sheet {
     /// Cells along both sides.
     pub cells: [usize; 2],
+}
+
+/// The cells of a sheet are too long for springs: a spring along the shorter side would have to push.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "cells of {} m × {} m are too long for springs: keep the longer side below 1.7 times the shorter, or use element = \"membrane\"",
+    sides[0], sides[1]
+)]
+pub struct LongCells {
+    /// Sides of a cell, m.
+    pub sides: [f64; 2],
 }
 
 impl Sheet {
@@ -110,7 +121,7 @@ impl Sheet {
         vertices: &[[f64; 3]],
         stretch: Stretch,
         thickness: f64,
-    ) -> Result<Vec<Spring>, String> {
+    ) -> Result<Vec<Spring>, LongCells> {
         let at = |v: u32| vertices[v as usize];
         let [dx, dy] = [distance(at(0), at(self.at(1, 0))), distance(at(0), at(self.at(0, 1)))];
         let diagonal = dx.hypot(dy);
@@ -121,10 +132,7 @@ impl Sheet {
                 let G = 0.375 * E * thickness;
                 let sides = [G * dy * (3.0 - cc / ss), G * dx * (3.0 - ss / cc)];
                 if sides.iter().any(|lambda| *lambda <= 0.0) {
-                    return Err(format!(
-                        "cells of {dx} m × {dy} m are too long for springs: keep the longer side below 1.7 \
-                         times the shorter, or use element = \"membrane\""
-                    ));
+                    return Err(LongCells { sides: [dx, dy] });
                 }
                 (Some(sides), G * dx * dy / (2.0 * diagonal * cc * ss))
             }
@@ -168,10 +176,10 @@ impl Sheet {
 
 /// The edges of tets as springs. With Young's modulus E each gets λ = E Σ V/l₀ over the tets around it: their volume
 /// in equal parts, times the 6 that springs in all directions need to have the modulus E (and then ν = ¼).
-pub fn tet_springs(mesh: &TetMesh, stretch: Stretch) -> Vec<Spring> {
+pub fn tet_springs(mesh: &Mesh, stretch: Stretch) -> Vec<Spring> {
     let share = |e: usize| volume(mesh.corners(e)).abs();
     let pairs = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
-    let edges = mesh.tets.iter().enumerate().flat_map(|(e, tet)| {
+    let edges = mesh.tets().iter().enumerate().flat_map(|(e, tet)| {
         let share = share(e);
         pairs.map(|[a, b]| ([tet[a].min(tet[b]), tet[a].max(tet[b])], share))
     });
@@ -189,7 +197,7 @@ pub fn triangle_springs(
 ) -> Vec<Spring> {
     let edges = triangles.iter().flat_map(|t| {
         let corners = t.map(|v| vertices[v as usize]);
-        let area = 0.5 * crate::mesh::vector::norm(crate::mesh::vector::area_vector(corners));
+        let area = 0.5 * crate::math::vector::norm(crate::math::vector::area_vector(corners));
         let share = area * thickness;
         [[0, 1], [1, 2], [2, 0]].map(|[a, b]| ([t[a].min(t[b]), t[a].max(t[b])], share))
     });

@@ -2,10 +2,10 @@
 //! fine one, how much too stiff it is, and what the modes of the fine one look like on the coarse one.
 
 use crate::Model;
-use crate::mesh::{Embedding, TetMesh};
+use crate::mesh::Embedding;
 use lilyan_dynamics::System;
 use lilyan_dynamics::fit::{self, Target};
-use lilyan_solve::{EigenError, Small};
+use lilyan_solve::{EigenError, SmallMatrix};
 use std::sync::Arc;
 
 /// A body and its rest shape.
@@ -14,8 +14,6 @@ pub struct OneBody<'a> {
     pub model: &'a Model,
     /// Its number.
     pub body: usize,
-    /// Its mesh at rest.
-    pub mesh: &'a TetMesh,
     /// Rest positions of everything in the model, m.
     pub rest: &'a Arc<Vec<f64>>,
 }
@@ -44,8 +42,7 @@ impl Spectra {
     /// Compares the `count` lowest modes, with what is held at time t (s).
     pub fn new(coarse: &OneBody<'_>, fine: &OneBody<'_>, t: f64, count: usize) -> Result<Self, EigenError> {
         let modes = |of: &OneBody<'_>, count: usize| {
-            let nodes = &of.model.bodies()[of.body].nodes;
-            let dofs = 3 * nodes.start..3 * nodes.end;
+            let dofs = of.model.bodies()[of.body].dofs.unknowns();
             let found = fit::modes_at_rest(of.model, &dofs, of.rest, t, count)?;
             let n = of.rest.len();
             let vectors: Vec<Vec<f64>> =
@@ -55,18 +52,17 @@ impl Spectra {
         let (coarse_values, coarse_vectors) = modes(coarse, count)?;
         // Those that the coarse mesh puts further up.
         let (fine_values, fine_vectors) = modes(fine, coarse_values.len() + 5)?;
-        let points = &fine.mesh.vertices;
-        let Some(embedding) = Embedding::new(coarse.mesh, points) else {
+        let [coarse_dofs, fine_dofs] = [coarse, fine].map(|of| &of.model.bodies()[of.body].dofs);
+        let Some(embedding) = Embedding::new(coarse_dofs.nodes(), fine_dofs.nodes().points()) else {
             return Err(EigenError::TooManyModes { available: 0 });
         };
-        let first = 3 * fine.model.bodies()[fine.body].nodes.start;
-        let mass = &fine.model.mass().diagonal()[first..first + 3 * points.len()];
+        let mass = fine_dofs.part(fine.model.mass().diagonal());
         let inner = |a: &[f64], b: &[f64]| -> f64 { (0..a.len()).map(|i| mass[i] * a[i] * b[i]).sum() };
         let carried: Vec<Vec<f64>> = coarse_vectors.iter().map(|u| embedding.map(u)).collect();
         let (m, k) = (carried.len(), fine_vectors.len());
         let sizes: Vec<f64> = fine_vectors.iter().map(|v| inner(v, v).sqrt()).collect();
-        let along = Small::from_fn(m, k, |i, j| inner(&carried[i], &fine_vectors[j]) / sizes[j]);
-        let square = Small::from_fn(m, m, |i, j| inner(&carried[i], &carried[j])).symmetric();
+        let along = SmallMatrix::from_fn(m, k, |i, j| inner(&carried[i], &fine_vectors[j]) / sizes[j]);
+        let square = SmallMatrix::from_fn(m, m, |i, j| inner(&carried[i], &carried[j])).symmetric();
         let overlap_of =
             |i: usize, j: usize| along[(i, j)].abs() / square[(i, i)].sqrt().max(f64::MIN_POSITIVE);
         let overlaps: Vec<Vec<f64>> = (0..m).map(|i| (0..k).map(|j| overlap_of(i, j)).collect()).collect();
@@ -100,10 +96,15 @@ impl Spectra {
         Ok(Self { coarse: coarse_values, fine: fine_values, partner, overlap, formed, shapes })
     }
 
-    /// What makes of the coarse modes those of the fine body.
-    pub fn target(&self) -> Target {
-        let values = self.formed.iter().map(|&j| self.fine[j]).collect();
-        Target::Modes { values, shapes: self.shapes.clone(), from: self.coarse.len() }
+    /// What makes of the coarse modes those of the fine body, of the lowest ones at most `most`.
+    pub fn target(&self, most: usize) -> Target {
+        let taken = self.formed.len().min(most);
+        let values = self.formed[..taken].iter().map(|&j| self.fine[j]).collect();
+        let shapes = match taken == self.formed.len() {
+            true => self.shapes.clone(),
+            false => Arc::new(self.shapes[..self.shapes.len() / self.formed.len() * taken].to_vec()),
+        };
+        Target::Modes { values, shapes, from: self.coarse.len() }
     }
 
     /// λ(fine)/λ(coarse) of each coarse mode; 1 where a motion costs nothing.

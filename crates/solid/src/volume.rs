@@ -112,21 +112,33 @@ impl Constraint for Volume {
     fn name(&self) -> &str {
         &self.name
     }
-    fn value(&self, q: &[f64]) -> f64 {
+    fn value(&self, _t: f64, q: &[f64]) -> f64 {
         let volume: f64 = self.tets.iter().map(|t| determinant(&self.edges(t, q)) / 6.0).sum();
         (volume - self.volume) / self.area()
+    }
+    fn rate(&self, _t: f64, _q: &[f64]) -> f64 {
+        0.0
+    }
+    fn moves(&self) -> bool {
+        false
     }
     fn scale(&self) -> f64 {
         self.volume.cbrt()
     }
-    fn gradient(&self, q: &[f64], entry: &mut dyn FnMut(usize, [f64; 3])) {
+    fn gradient(&self, _t: f64, q: &[f64], entry: &mut dyn FnMut(usize, [f64; 3])) {
         let of = |t: &[u32; 4]| {
             let c = cofactor(&self.edges(t, q));
             Mat3::from_fn(|i, j| c[(i, j)] / 6.0)
         };
         self.collect(of, entry);
     }
-    fn discrete_gradient(&self, q0: &[f64], q1: &[f64], entry: &mut dyn FnMut(usize, [f64; 3])) {
+    fn discrete_gradient(
+        &self,
+        _t: [f64; 2],
+        q0: &[f64],
+        q1: &[f64],
+        entry: &mut dyn FnMut(usize, [f64; 3]),
+    ) {
         self.collect(|t| discrete_derivative(&self.edges(t, q0), &self.edges(t, q1)), entry);
     }
     fn until(&self) -> f64 {
@@ -149,12 +161,12 @@ mod tests {
     fn the_gradient_is_that_of_the_value() {
         let volume = tet();
         let h = 1e-5;
-        volume.gradient(&Q0, &mut |n, g| {
+        volume.gradient(0.0, &Q0, &mut |n, g| {
             for k in 0..3 {
                 let (mut a, mut b) = (Q0, Q0);
                 a[3 * n + k] += h;
                 b[3 * n + k] -= h;
-                let slope = (volume.value(&a) - volume.value(&b)) / (2.0 * h);
+                let slope = (volume.value(0.0, &a) - volume.value(0.0, &b)) / (2.0 * h);
                 assert!((slope - g[k]).abs() < 1e-9, "node {n} axis {k}: {slope} {}", g[k]);
             }
         });
@@ -165,7 +177,7 @@ mod tests {
     fn the_discrete_gradient_does_the_work_without_force_or_torque() {
         let volume = tet();
         let (mut work, mut force, mut torque, mut sizes) = (0.0, [0.0; 3], [0.0; 3], 0.0);
-        volume.discrete_gradient(&Q0, &Q1, &mut |n, g| {
+        volume.discrete_gradient([0.0; 2], &Q0, &Q1, &mut |n, g| {
             let x: [f64; 3] = std::array::from_fn(|k| 0.5 * (Q0[3 * n + k] + Q1[3 * n + k]));
             for k in 0..3 {
                 let (i, j) = ((k + 1) % 3, (k + 2) % 3);
@@ -175,7 +187,7 @@ mod tests {
                 sizes += g[k].abs();
             }
         });
-        assert!((work - (volume.value(&Q1) - volume.value(&Q0))).abs() < 1e-14);
+        assert!((work - (volume.value(0.0, &Q1) - volume.value(0.0, &Q0))).abs() < 1e-14);
         for k in 0..3 {
             assert!(
                 force[k].abs() < 1e-15 * sizes && torque[k].abs() < 1e-15 * sizes,
@@ -183,9 +195,9 @@ mod tests {
             );
         }
         let mut at = Vec::new();
-        volume.gradient(&Q0, &mut |_, g| at.extend(g));
+        volume.gradient(0.0, &Q0, &mut |_, g| at.extend(g));
         let mut same = Vec::new();
-        volume.discrete_gradient(&Q0, &Q0, &mut |_, g| same.extend(g));
+        volume.discrete_gradient([0.0; 2], &Q0, &Q0, &mut |_, g| same.extend(g));
         assert!(at.iter().zip(&same).all(|(a, b)| (a - b).abs() < 1e-14));
     }
 }

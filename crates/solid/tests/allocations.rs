@@ -8,9 +8,9 @@ use common::{body, flat};
 use counting::asked;
 use lilyan_dynamics::integrators::CATALOGUE;
 use lilyan_dynamics::{State, System};
+use lilyan_parallel::threads::set_threads;
 use lilyan_solid::meshing::box_mesh;
 use lilyan_solid::{ModelBuilder, Pin};
-use lilyan_solve::threads::set_threads;
 
 #[test]
 fn explicit_steps_ask_for_no_memory() {

@@ -4,22 +4,22 @@ mod common;
 
 use common::{E, RHO, each_integrator, energy, explicit_limit, first_mode, flat, integrator, model};
 use lilyan_dynamics::analysis::response;
-use lilyan_dynamics::integrators::Pace;
+use lilyan_dynamics::integrators::StepLength;
 use lilyan_dynamics::{State, System};
 use lilyan_solid::materials::{self, Given};
-use lilyan_solid::mesh::TetMesh;
+use lilyan_solid::mesh::Mesh;
 use lilyan_solid::meshing::box_mesh;
 use lilyan_solid::{BodyInput, Model, ModelBuilder, Pin};
 use std::f64::consts::{PI, TAU};
 
-fn elastic(mesh: TetMesh, material: &str, young: f64, nu: f64) -> BodyInput {
+fn elastic(mesh: Mesh, material: &str, young: f64, nu: f64) -> BodyInput {
     let material = materials::find(material).unwrap();
     BodyInput::new("body", mesh, material, Given::from_young(young, nu).unwrap(), RHO)
 }
 
 /// A model with gravity and some vertices of the mesh held along some axes.
 fn held(input: BodyInput, g: [f64; 3], axes: [bool; 3], hold: impl Fn(&[f64; 3]) -> bool) -> Model {
-    let nodes = (0u32..).zip(&input.mesh.vertices).filter(|(_, x)| hold(x)).map(|(n, _)| n).collect();
+    let nodes = (0u32..).zip(input.nodes.points()).filter(|(_, x)| hold(x)).map(|(n, _)| n).collect();
     let mut builder = ModelBuilder::default();
     builder.body(input).unwrap();
     builder.gravity(g);
@@ -59,11 +59,11 @@ fn free_fall() {
             worst = worst.max((x - exact).abs());
         }
         println!("{name}: {worst:.1e}");
-        let limit = match method.pace() {
+        let limit = match method.step_length() {
             // The symplectic choice of steps pulls at the path itself, by its error in the step.
-            Pace::Own if claims.symplectic => 1e-6,
-            Pace::Own | Pace::AtMost => 1e-12,
-            Pace::Fixed => 1e-13,
+            StepLength::Adaptive if claims.symplectic => 1e-6,
+            StepLength::Adaptive | StepLength::AtMost => 1e-12,
+            StepLength::Fixed => 1e-13,
         };
         assert!(worst <= limit, "{name}: free fall off by {worst:e} m");
     });

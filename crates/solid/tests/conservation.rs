@@ -11,13 +11,13 @@ use lilyan_dynamics::integrators::{Claims, find};
 use lilyan_dynamics::{Integrator, State, System, Value};
 use lilyan_solid::Model;
 use lilyan_solid::materials::CATALOGUE;
-use lilyan_solid::mesh::TetMesh;
+use lilyan_solid::mesh::Mesh;
 use lilyan_solid::meshing::box_mesh;
 use lilyan_solve::newton::dot;
 
 /// Not 2 × 0.5 × 0.5 m: there ∇N are powers of two, so that many products round alike, and the torque
 /// of the rounding errors has a mean (4 % of its spread) that moves L by 1e-13 in a million steps.
-fn mesh() -> TetMesh {
+fn mesh() -> Mesh {
     box_mesh([1.9, 0.47, 0.53], [4, 1, 1]).unwrap()
 }
 

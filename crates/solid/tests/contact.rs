@@ -1,15 +1,21 @@
-//! Contact between bodies and of a body with itself: derivatives, invariants, and things that land.
+//! VertexContact between bodies and of a body with itself: derivatives, invariants, and things that land.
 
 use lilyan_dynamics::{Curvature, System};
+use lilyan_parallel::threads;
+use lilyan_solid::contact::{
+    ContactLaw, ContactPair, ContactSurface, Feature, LinearPressure, Penalty, SurfaceContact, VertexContact,
+};
 use lilyan_solid::materials::{Given, find};
-use lilyan_solid::mesh::TetMesh;
+use lilyan_solid::mesh::{Mesh, Nodes};
 use lilyan_solid::meshing::box_mesh;
-use lilyan_solid::potentials::{Contact, ContactSurface, Feature, Potential, SurfaceContact};
-use lilyan_solid::{BodyInput, ModelBuilder};
-use lilyan_solve::{BlockMatrix, BlockPattern, threads};
+use lilyan_solid::potentials::Potential;
+use lilyan_solid::{BodyInput, DofMap, ModelBuilder};
+use lilyan_solve::{BlockMatrix, BlockPattern};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+#[path = "contact/laws.rs"]
+mod laws;
 #[path = "contact/runs.rs"]
 mod runs;
 
@@ -51,18 +57,24 @@ fn three(x: &[f64]) -> [f64; 3] {
 }
 
 const K: f64 = 3e4;
+const LAW: LinearPressure = LinearPressure { stiffness: K };
 const THICKNESS: f64 = 0.1;
 
 /// Two unit cubes of 2³ cells, and their contact.
-fn two_cubes() -> (SurfaceContact, TetMesh) {
+fn two_cubes() -> (SurfaceContact<LinearPressure>, Mesh) {
+    two_cubes_with(LAW)
+}
+
+fn two_cubes_with<L: ContactLaw>(law: L) -> (SurfaceContact<L>, Mesh) {
     let mesh = box_mesh([1.0; 3], [2; 3]).unwrap();
-    let surface = |first| Arc::new(ContactSurface::new(&mesh.surface(), &mesh.vertices, first));
+    let nodes = Arc::new(Nodes::at_vertices(mesh.clone()));
+    let surface = |first| Arc::new(ContactSurface::new(&DofMap::new(nodes.clone(), first)));
     let surfaces = vec![surface(0), surface(mesh.vertices.len())];
-    (SurfaceContact::between(surfaces, &[(0, 1)], K, THICKNESS), mesh)
+    (SurfaceContact::between(surfaces, &[(0, 1)], law, THICKNESS), mesh)
 }
 
 /// Both cubes deformed a little, the second turned at random and touching the first.
-fn touching(mesh: &TetMesh, random: &mut Random) -> Vec<f64> {
+fn touching(mesh: &Mesh, random: &mut Random) -> Vec<f64> {
     let mut q = Vec::new();
     let wobble = |random: &mut Random| random.vector().map(|x| 0.03 * x);
     for x in &mesh.vertices {
@@ -97,7 +109,7 @@ fn gradient(contact: &dyn Potential, q: &[f64]) -> Vec<f64> {
 }
 
 /// Which vertex meets what.
-fn meeting(contacts: &[Contact]) -> Vec<([u32; 4], Feature)> {
+fn meeting(contacts: &[VertexContact]) -> Vec<([u32; 4], Feature)> {
     contacts.iter().map(|c| (c.nodes, c.feature)).collect()
 }
 
@@ -236,8 +248,8 @@ fn energy_is_continuous_across_features() {
             for c in contacts {
                 seen.insert(kind(c.feature), true);
                 let depth = THICKNESS - c.distance;
-                energy += 0.5 * c.stiffness * depth * depth;
-                steepest += c.stiffness * (depth + pace) * pace;
+                energy += 0.5 * K * c.area * depth * depth;
+                steepest += K * c.area * (depth + pace) * pace;
             }
             if let Some(last) = last {
                 let jump: f64 = energy - last;
@@ -343,10 +355,11 @@ fn same_bits_for_any_number_of_threads() {
     for n in [1, 2, 3] {
         threads::set_threads(n);
         let mesh = box_mesh([1.0; 3], [9; 3]).unwrap();
-        let surface = |first| Arc::new(ContactSurface::new(&mesh.surface(), &mesh.vertices, first));
+        let nodes = Arc::new(Nodes::at_vertices(mesh.clone()));
+        let surface = |first| Arc::new(ContactSurface::new(&DofMap::new(nodes.clone(), first)));
         let both = vec![surface(0), surface(mesh.vertices.len())];
-        let contact = SurfaceContact::between(both, &[(0, 1)], K, THICKNESS);
-        let own = SurfaceContact::within(vec![surface(0)], K, 1e-3);
+        let contact = SurfaceContact::between(both, &[(0, 1)], LAW, THICKNESS);
+        let own = SurfaceContact::within(vec![surface(0)], LAW, 1e-3);
         let mut random = Random(7);
         let mut q0 = touching(&mesh, &mut random);
         while contact.contacts(&q0).len() < 20 {
@@ -370,21 +383,26 @@ fn same_bits_for_any_number_of_threads() {
 /// A strip bent to a C: the middle line on an arc of 300°, the gap facing +x.
 fn c_strip() -> BodyInput {
     let (length, cells) = (1.0, [40, 2, 2]);
-    let mut strip = jelly("c", [length, 0.05, 0.05], cells, [0.0; 3]);
+    let strip = jelly("c", [length, 0.05, 0.05], cells, [0.0; 3]);
+    let mut mesh = Mesh::clone(strip.nodes.mesh());
     let arc = 300.0f64.to_radians();
     let radius = length / arc;
-    for x in &mut strip.mesh.vertices {
+    for x in &mut mesh.vertices {
         let angle = (2.0 * std::f64::consts::PI - arc) / 2.0 + arc * x[0] / length;
         let r = radius + (x[1] - 0.025);
         // The angle runs against the axis that x[1] is measured along: mirrored, to stay right-handed.
         *x = [r * angle.cos(), -r * angle.sin(), x[2]];
     }
-    strip
+    BodyInput { nodes: Arc::new(Nodes::at_vertices(mesh)), ..strip }
 }
 
-fn rest_is_free(mesh: &TetMesh) {
-    let surface = Arc::new(ContactSurface::new(&mesh.surface(), &mesh.vertices, 0));
-    let contact = SurfaceContact::within(vec![surface], K, 1e-3);
+fn surface_of(mesh: Mesh) -> ContactSurface {
+    ContactSurface::new(&DofMap::new(Arc::new(Nodes::at_vertices(mesh)), 0))
+}
+
+fn rest_is_free(mesh: &Mesh) {
+    let surface = Arc::new(surface_of(mesh.clone()));
+    let contact = SurfaceContact::within(vec![surface], LAW, 1e-3);
     assert_eq!(contact.energy(&mesh.vertices.concat()), 0.0);
 }
 
@@ -393,10 +411,10 @@ fn no_self_contact_at_rest_or_when_moderately_deformed() {
     for cells in [[1, 1, 1], [4, 1, 1], [3, 3, 3], [12, 2, 5]] {
         rest_is_free(&box_mesh([1.0, 0.2, 0.5], cells).unwrap());
     }
-    rest_is_free(&c_strip().mesh);
+    rest_is_free(c_strip().nodes.mesh());
     let mesh = box_mesh([1.0, 0.3, 0.3], [10, 3, 3]).unwrap();
-    let surface = Arc::new(ContactSurface::new(&mesh.surface(), &mesh.vertices, 0));
-    let contact = SurfaceContact::within(vec![surface], K, 1e-3);
+    let surface = Arc::new(surface_of(mesh.clone()));
+    let contact = SurfaceContact::within(vec![surface], LAW, 1e-3);
     for squeeze in [0.6, 0.8, 1.3, 2.0] {
         for bend in [0.0, 1.0, 2.5] {
             if squeeze * (1.0 - 0.15 * bend) < 0.51 {
@@ -418,14 +436,18 @@ fn no_self_contact_at_rest_or_when_moderately_deformed() {
 fn bad_input_is_refused() {
     let mut builder = ModelBuilder::default();
     builder.body(jelly("a", [1.0; 3], [1; 3], [0.0; 3])).unwrap();
-    assert!(builder.contact_between(Some((0, 1)), 1e6, 0.0).unwrap_err().contains("body 1"));
-    assert!(builder.contact_between(Some((0, 0)), 1e6, 0.0).is_err());
-    assert!(builder.contact_self(Some(3), 1e6, 0.0).is_err());
-    assert!(builder.contact_self(None, -1.0, 0.0).unwrap_err().contains("Pa/m"));
-    assert!(builder.contact_self(None, f64::NAN, 0.0).is_err());
-    assert!(builder.contact_between(None, 1e6, -1e-3).unwrap_err().contains("thickness"));
-    assert!(builder.contact_between(None, 1e6, 0.0).is_ok());
-    assert_eq!(builder.surfaces()[0].triangles().count(), 12);
+    let mut refused = |pair: ContactPair, stiffness: f64, thickness: f64| {
+        builder.contact(pair, Arc::new(Penalty { stiffness, thickness })).unwrap_err().to_string()
+    };
+    assert!(refused(ContactPair::Bodies(Some([0, 1])), 1e6, 0.0).contains("body 1"));
+    assert!(refused(ContactPair::Bodies(Some([0, 0])), 1e6, 0.0).contains("itself"));
+    assert!(refused(ContactPair::Itself(Some(3)), 1e6, 0.0).contains("body 3"));
+    assert!(refused(ContactPair::Itself(None), -1.0, 0.0).contains("Pa/m"));
+    assert!(refused(ContactPair::Itself(None), f64::NAN, 0.0).contains("Pa/m"));
+    assert!(refused(ContactPair::Bodies(None), 1e6, -1e-3).contains("thickness"));
+    let good = Penalty { stiffness: 1e6, thickness: 0.0 };
+    assert!(builder.contact(ContactPair::Bodies(None), Arc::new(good)).is_ok());
+    assert_eq!(builder.contact_surface(0).triangles().count(), 12);
     assert_eq!(builder.build().potentials().len(), 2);
 }
 
@@ -437,8 +459,12 @@ fn cheap_without_contact() {
         let body = jelly("b", [1.0; 3], [10, 10, 8], [0.0, 1.1 * i as f64, 0.0]);
         builder.body(body).unwrap();
     }
-    builder.contact_between(None, 1e6, 1e-3).unwrap();
-    builder.contact_self(None, 1e6, 1e-3).unwrap();
+    builder
+        .contact(ContactPair::Bodies(None), Arc::new(Penalty { stiffness: 1e6, thickness: 1e-3 }))
+        .unwrap();
+    builder
+        .contact(ContactPair::Itself(None), Arc::new(Penalty { stiffness: 1e6, thickness: 1e-3 }))
+        .unwrap();
     let q = builder.start().to_vec();
     let model = builder.build();
     assert_eq!(model.energy_parts(0.0, &q).other, 0.0);

@@ -5,31 +5,20 @@ mod common;
 
 use common::{E, NU, RHO, energy, first_mode, flat, integrator, model, momentum_drift, tumbling};
 use lilyan_dynamics::{Simulation, State, System};
-use lilyan_solid::damping::{CATALOGUE, Card};
+use lilyan_solid::damping::{CATALOGUE, Damping, Kharevych, Viscous};
 use lilyan_solid::materials::{self, Given, SmallStrain};
-use lilyan_solid::mesh::TetMesh;
+use lilyan_solid::mesh::Mesh;
 use lilyan_solid::meshing::box_mesh;
-use lilyan_solid::{BodyInput, DampingSpec, Model};
+use lilyan_solid::{BodyInput, Model};
+use lilyan_solve::BlockMatrix;
 use std::f64::consts::TAU;
+use std::sync::Arc;
 
-/// Every way in which a model in the catalogue damps, with a time of `time` seconds (for αM: a rate).
-fn specs(card: &Card, time: f64) -> Vec<DampingSpec> {
-    match card.name {
-        "viscous" => vec![DampingSpec::Viscous { time }],
-        "kharevych" => [true, false].map(|implicit| DampingSpec::Kharevych { time, implicit }).to_vec(),
-        "rayleigh" => vec![
-            DampingSpec::Rayleigh { alpha: 0.0, beta: time },
-            DampingSpec::Rayleigh { alpha: 0.8, beta: 0.0 },
-        ],
-        name => panic!("say here how the damping model \"{name}\" is tested"),
-    }
-}
-
-fn mesh() -> TetMesh {
+fn mesh() -> Mesh {
     box_mesh([2.0, 0.5, 0.5], [6, 2, 2]).unwrap()
 }
 
-fn bar(material: &str, given: Given, damping: Option<DampingSpec>) -> Model {
+fn bar(material: &str, given: Given, damping: Option<Arc<dyn Damping>>) -> Model {
     let material = materials::find(material).unwrap();
     let mut body = BodyInput::new("bar", mesh(), material, given, RHO);
     body.damping.extend(damping);
@@ -75,7 +64,7 @@ fn viscous_damping_does_not_depend_on_the_step() {
     let time = 2.0 * rate / (omega * omega);
     for name in ["variational", "energy-momentum"] {
         let curve = |halvings: u32| -> Vec<f64> {
-            let model = bar("neo-hookean", moduli(), Some(DampingSpec::Viscous { time }));
+            let model = bar("neo-hookean", moduli(), Some(Arc::new(Viscous { time })));
             let state = stretched(&model);
             let h = TAU / omega / 40.0 / f64::from(1 << halvings);
             let mut simulation = Simulation::new(model, integrator(name, &[]), state, h);
@@ -83,7 +72,7 @@ fn viscous_damping_does_not_depend_on_the_step() {
             let mut energies = vec![simulation.total_energy()];
             for _ in 0..steps {
                 for _ in 0..1 << halvings {
-                    assert_eq!(simulation.advance().unwrap().parts, 1);
+                    assert_eq!(simulation.advance().unwrap().substeps, 1);
                 }
                 energies.push(simulation.total_energy());
             }
@@ -102,15 +91,11 @@ fn viscous_damping_does_not_depend_on_the_step() {
 }
 
 /// Measured over analytic decay rate of the first mode, started as its shape at an amplitude of 1 µm.
-fn decay_ratio(material: &str, given: Given, spec: DampingSpec, per_period: usize) -> f64 {
-    let model = bar(material, given, Some(spec));
+fn decay_ratio(material: &str, given: Given, spec: &Arc<dyn Damping>, per_period: usize) -> f64 {
+    let model = bar(material, given, Some(spec.clone()));
     let rest = flat(&mesh().vertices);
     let (omega, shape) = first_mode(&model, &rest);
-    let rate = 0.5
-        * match spec {
-            DampingSpec::Viscous { time } | DampingSpec::Kharevych { time, .. } => time * omega * omega,
-            DampingSpec::Rayleigh { alpha, beta } => alpha + beta * omega * omega,
-        };
+    let rate = 0.5 * spec.decay_rate(omega).expect("a rate that the frequency determines");
     let amplitude = 1e-6 / shape.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     let q = rest.iter().zip(&shape).map(|(q, u)| q + amplitude * u).collect();
     let mut state = State::new(&model, q, vec![0.0; rest.len()]);
@@ -139,12 +124,12 @@ fn decay_ratio(material: &str, given: Given, spec: DampingSpec, per_period: usiz
 fn modes_decay_as_the_formula_says() {
     let time = 0.1 / omega();
     for card in CATALOGUE {
-        for spec in specs(card, time) {
-            let fine = decay_ratio("neo-hookean", moduli(), spec, 100);
+        for spec in (card.variants)(time).into_iter().filter(|spec| spec.decay_rate(1.0).is_some()) {
+            let fine = decay_ratio("neo-hookean", moduli(), &spec, 100);
             println!("{spec:?}: {fine:.5} of the analytic rate");
             // Damping after the step is of first order in h: half the error at half the step.
-            if matches!(spec, DampingSpec::Kharevych { implicit: false, .. }) {
-                let finer = decay_ratio("neo-hookean", moduli(), spec, 200);
+            if spec.is_impulse() {
+                let finer = decay_ratio("neo-hookean", moduli(), &spec, 200);
                 assert!((2.0 * finer - fine - 1.0).abs() < 0.005, "{spec:?}: {fine}, {finer}");
             } else {
                 assert!((fine - 1.0).abs() < 0.005, "{spec:?}: {fine}");
@@ -156,21 +141,57 @@ fn modes_decay_as_the_formula_says() {
 /// The same for viscosity with every material whose small-strain moduli are those of its viscosity.
 #[test]
 fn viscous_decay_is_the_same_for_every_material() {
-    let time = 0.1 / omega();
+    let viscous: Arc<dyn Damping> = Arc::new(Viscous { time: 0.1 / omega() });
     for material in materials::CATALOGUE {
         let card = material.card();
         let given = match card.small_strain {
             SmallStrain::Given => moduli(),
             SmallStrain::ShearOnly => Given::from_young(E, 0.0).unwrap(),
         };
-        let ratio = decay_ratio(card.name, given, DampingSpec::Viscous { time }, 100);
+        let ratio = decay_ratio(card.name, given, &viscous, 100);
         assert!((ratio - 1.0).abs() < 0.005, "{}: {ratio} of the analytic rate", card.name);
     }
 }
 
+/// Stiff along the bar and soft in shear, Pa; the moduli beside the constants are those of another material.
+fn anisotropic() -> Given {
+    let constants = [("C11", 9e5), ("C12", 3e4), ("C13", 2e4), ("C22", 1e5), ("C23", 4e4), ("C33", 2e5)]
+        .into_iter()
+        .chain([("C44", 3e4), ("C55", 1e4), ("C66", 6e4), ("C15", 5e3)]);
+    constants.fold(moduli(), |given, (name, value)| given.with(name, value))
+}
+
+/// Viscosity is that of the 21 constants where the material has them, and its matrix is its derivative.
+#[test]
+fn viscosity_of_an_anisotropic_body_is_its_own() {
+    let rest = flat(&mesh().vertices);
+    let omega = first_mode(&bar("linear", anisotropic(), None), &rest).0;
+    let time = 0.1 / omega;
+    let rate_of_stiffness: [Arc<dyn Damping>; 2] =
+        [Arc::new(Viscous { time }), Arc::new(Kharevych { time, implicit: true })];
+    for (material, spec) in
+        ["linear", "co-rotational"].iter().flat_map(|m| rate_of_stiffness.iter().map(move |s| (m, s)))
+    {
+        let ratio = decay_ratio(material, anisotropic(), spec, 100);
+        assert!((ratio - 1.0).abs() < 0.005, "{material}, {spec:?}: {ratio} of the analytic rate");
+        let model = bar(material, anisotropic(), Some(spec.clone()));
+        let q = tumbling(&model, &mesh(), 1.3).q;
+        let v: Vec<f64> = (0..q.len()).map(|i| (1.7 * i as f64).sin()).collect();
+        let dissipation = model.abilities().dissipation.unwrap();
+        let (mut f, mut product) = (vec![0.0; q.len()], vec![0.0; q.len()]);
+        dissipation.add_forces(0.0, &q, &v, &mut f);
+        let mut d = BlockMatrix::zeros(model.pattern().clone());
+        dissipation.add_damping_matrix(0.0, &q, &vec![0.0; q.len()], &mut d);
+        d.mul_vec(&v, &mut product);
+        let size = f.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let off = f.iter().zip(&product).fold(0.0f64, |m, (f, d)| m.max((f + d).abs()));
+        assert!(off < 1e-12 * size, "{material}, {spec:?}: forces {size} and matrix differ by {off}");
+    }
+}
+
 /// (P, L) drift of a damped tumbling bar over 2 s.
-fn drift(spec: DampingSpec, steps: usize) -> (f64, f64) {
-    let model = bar("neo-hookean", moduli(), Some(spec));
+fn drift(spec: &Arc<dyn Damping>, steps: usize) -> (f64, f64) {
+    let model = bar("neo-hookean", moduli(), Some(spec.clone()));
     let start = tumbling(&model, &mesh(), 1.15);
     let mut state = start.clone();
     let mut method = integrator("variational", &[("tolerance", 1e-13)]);
@@ -185,17 +206,18 @@ fn drift(spec: DampingSpec, steps: usize) -> (f64, f64) {
 #[test]
 fn momenta_are_kept_as_claimed() {
     for card in CATALOGUE {
-        for spec in specs(card, 2e-3) {
-            let (linear, angular) = drift(spec, 100);
+        for spec in (card.variants)(2e-3) {
+            let (linear, angular) = drift(&spec, 100);
             println!("{spec:?}: ΔP {linear:.1e}, ΔL {angular:.1e}");
-            if let DampingSpec::Kharevych { implicit: true, .. } = spec {
-                let (_, half) = drift(spec, 200);
+            let kept = spec.keeps_angular_momentum(false);
+            assert!(spec.is_drag() || linear < 1e-12, "{spec:?}: linear momentum drifts by {linear:e}");
+            if kept {
+                assert!(angular < 1e-12, "{spec:?}: angular momentum drifts by {angular:e}");
+            } else if card.keeps_momenta {
+                let (_, half) = drift(&spec, 200);
                 println!("    at half the step ΔL {half:.1e}");
                 assert!(linear < 1e-12 && angular < 0.01, "{spec:?}: {linear:e}, {angular:e}");
                 assert!(half < 0.6 * angular, "{spec:?}: {angular:e}, then {half:e}");
-            } else if card.keeps_momenta {
-                assert!(linear < 1e-12, "{spec:?}: linear momentum drifts by {linear:e}");
-                assert!(angular < 1e-12, "{spec:?}: angular momentum drifts by {angular:e}");
             } else {
                 assert!(angular > 1e-6, "{spec:?} keeps momenta but does not claim it");
             }
@@ -236,16 +258,16 @@ fn undamped_midpoint_loses_nothing() {
 #[test]
 fn damping_never_gains_energy() {
     for card in CATALOGUE {
-        for spec in specs(card, 2e-3) {
+        for spec in (card.variants)(2e-3) {
             for h in [0.005, 0.02, 0.05] {
                 // The explicit form has a limit, 2 mass/(k h stiffness).
-                if matches!(spec, DampingSpec::Kharevych { implicit: false, .. }) && h > 0.01 {
+                if spec.is_impulse() && h > 0.01 {
                     continue;
                 }
-                let model = bar("neo-hookean", moduli(), Some(spec));
+                let model = bar("neo-hookean", moduli(), Some(spec.clone()));
                 let state = tumbling(&model, &mesh(), 1.15);
                 let mut simulation = Simulation::new(model, integrator("energy-momentum", &[]), state, h);
-                let initial = simulation.ledger.initial;
+                let initial = simulation.ledger().initial;
                 let (mut before, mut gone) = (initial, 0.0);
                 for step in 0..60 {
                     simulation.advance().unwrap();
@@ -255,7 +277,7 @@ fn damping_never_gains_energy() {
                         "{spec:?}, h = {h}, step {step}: gains {:e} of E0",
                         (now - before) / initial
                     );
-                    let dissipated = simulation.ledger.dissipated_physical;
+                    let dissipated = simulation.ledger().dissipated_physical;
                     assert!(dissipated >= gone - 1e-10 * initial, "{spec:?}: ledger runs backwards");
                     (before, gone) = (now, dissipated);
                 }
@@ -263,4 +285,26 @@ fn damping_never_gains_energy() {
             }
         }
     }
+}
+
+/// Where one model acts inside the step and another one after it, each acts once.
+#[test]
+fn both_forms_of_kharevych_damping_act_once() {
+    let body = |forms: &[bool]| {
+        let mut body = BodyInput::new("bar", mesh(), materials::find("neo-hookean").unwrap(), moduli(), RHO);
+        let damping = |&implicit: &bool| Arc::new(Kharevych { time: 2e-3, implicit }) as Arc<dyn Damping>;
+        body.damping = forms.iter().map(damping).collect();
+        model(body)
+    };
+    let impulse = |model: &Model| {
+        let q0 = flat(&mesh().vertices);
+        let q1: Vec<f64> = q0.iter().map(|x| 1.1 * x).collect();
+        let mut j = vec![0.0; q0.len()];
+        model.abilities().end_impulse.unwrap().add_end_impulse(1e-3, &q0, &q1, &mut j);
+        j
+    };
+    let (after, both) = (impulse(&body(&[false])), impulse(&body(&[true, false])));
+    assert!(after.iter().any(|x| *x != 0.0));
+    assert_eq!(after, both);
+    assert!(body(&[true]).abilities().end_impulse.is_none());
 }

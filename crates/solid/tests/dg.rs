@@ -4,31 +4,31 @@ mod common;
 
 use common::{E, NU, RHO, Random, integrator};
 use lilyan_dynamics::{Simulation, State, System};
-use lilyan_solid::elements::{Elements, GluingKind, MembraneModel, Triangle};
+use lilyan_solid::elements::{
+    DISCONTINUOUS_TETS, Elements, GluingKind, LINEAR_TETS, MembraneModel, Triangle,
+};
 use lilyan_solid::materials::{Given, find};
-use lilyan_solid::mesh::{TetMesh, TriMesh};
+use lilyan_solid::mesh::{Mesh, Nodes};
 use lilyan_solid::meshing::box_mesh;
 use lilyan_solid::nets::Sheet;
 use lilyan_solid::{BodyInput, Glued, Model, ModelBuilder, NetInput, Pin};
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const KINDS: [GluingKind; 2] = [GluingKind::BabuskaZlamal, GluingKind::InteriorPenalty];
 
-/// What is split: a solid into tets, or a sheet into triangles.
-enum Whole {
-    Solid(TetMesh),
-    Sheet(TriMesh),
-}
+/// What is cut into its cells: a solid into tets, or a sheet into triangles.
+struct Whole(Arc<Mesh>);
 
 fn block(size: [f64; 3], cells: [usize; 3]) -> Whole {
-    Whole::Solid(box_mesh(size, cells).unwrap())
+    Whole(Arc::new(box_mesh(size, cells).unwrap()))
 }
 
 fn sheet(size: [f64; 2], cells: [usize; 2]) -> Whole {
     let sheet = Sheet { cells };
-    Whole::Sheet(TriMesh { vertices: sheet.vertices(size), triangles: sheet.triangles() })
+    Whole(Arc::new(Mesh::of_cells(sheet.vertices(size), vec![sheet.triangles().into()])))
 }
 
 /// A cube and a square.
@@ -36,87 +36,72 @@ fn both() -> [Whole; 2] {
     [block([1.0; 3], [1; 3]), sheet([1.0; 2], [2; 2])]
 }
 
-fn net(mesh: &TriMesh, model: &str) -> NetInput {
+fn net(nodes: Nodes, model: &str) -> NetInput {
     let (given, thickness) = (Given::from_young(E, NU).unwrap(), 0.01);
-    let corner = |v: u32| mesh.vertices[v as usize];
+    let corner = |n: u32| nodes.points()[n as usize];
     let triangle = |t: &[u32; 3]| Triangle::new(*t, t.map(corner), thickness, &given);
-    let triangles: Vec<Triangle> = mesh.triangles.iter().map(triangle).collect();
-    let mut masses = vec![0.0; mesh.vertices.len()];
+    let triangles: Vec<Triangle> = nodes.surface().triangles.iter().map(triangle).collect();
+    let mut masses = vec![0.0; nodes.len()];
     for t in &triangles {
         t.nodes.iter().for_each(|n| masses[*n as usize] += RHO * t.volume() / 3.0);
     }
     let membrane = Some((MembraneModel::find(model).unwrap(), triangles));
-    NetInput { vertices: mesh.vertices.clone(), masses, membrane, ..NetInput::default() }
+    NetInput { nodes: Arc::new(nodes), masses, membrane, ..NetInput::default() }
 }
 
 impl Whole {
-    /// Adds it to a model, split if there is a gluing, and returns its vertices.
+    /// Adds it to a model, discontinuous if there is a gluing, and returns the rest positions of its nodes.
     fn add(
         &self,
         builder: &mut ModelBuilder,
         gluing: Option<(GluingKind, f64)>,
         material: &str,
     ) -> Vec<[f64; 3]> {
-        let given = Given::from_young(E, NU).unwrap();
-        match (self, gluing) {
-            (Self::Solid(mesh), None) => {
-                builder.body(common::body(mesh.clone(), material)).unwrap();
-                mesh.vertices.clone()
-            }
-            (Self::Solid(mesh), Some((kind, penalty))) => {
-                let (split, found) = (mesh.split(), find(material).unwrap());
-                let vertices = split.mesh.vertices.clone();
-                builder.body(BodyInput::split("body", split, kind, penalty, found, given, RHO)).unwrap();
-                vertices
-            }
-            (Self::Sheet(mesh), None) => {
-                builder.net(net(mesh, material));
-                mesh.vertices.clone()
-            }
-            (Self::Sheet(mesh), Some((kind, penalty))) => {
-                let (split, faces) = mesh.split();
-                let glued = Some(Glued { faces, kind, penalty });
-                builder.net(NetInput { glued, ..net(&split, material) });
-                split.vertices
-            }
-        }
+        let mesh = self.0.clone();
+        let glued = gluing.map(|(kind, penalty)| Glued { kind, penalty });
+        let kind = if glued.is_some() { &DISCONTINUOUS_TETS } else { &LINEAR_TETS };
+        let nodes = (kind.nodes)(mesh);
+        let dofs = if self.0.dimension() == 3 {
+            let (found, given) = (find(material).unwrap(), Given::from_young(E, NU).unwrap());
+            builder
+                .body(BodyInput { glued, ..BodyInput::of(kind, nodes, "body", found, given, RHO) })
+                .unwrap()
+        } else {
+            builder.net(NetInput { glued, ..net(nodes, material) })
+        };
+        dofs.nodes().points().to_vec()
     }
 
-    /// Split, and its vertices.
+    /// Discontinuous, and the rest positions of its nodes.
     fn model(&self, kind: GluingKind, penalty: f64, material: &str) -> (Model, Vec<[f64; 3]>) {
         let mut builder = ModelBuilder::default();
         let vertices = self.add(&mut builder, Some((kind, penalty)), material);
         (builder.build(), vertices)
     }
 
-    /// Whether each vertex of the split mesh lies on the boundary of the whole.
+    /// Whether each node lies on the boundary of the whole.
     fn outside(&self) -> Vec<bool> {
-        match self {
-            Self::Solid(mesh) => {
-                let split = mesh.split();
-                let mut outside = vec![false; split.mesh.vertices.len()];
-                split.surface.vertices.iter().for_each(|v| outside[*v as usize] = true);
-                outside
-            }
-            // Inside, both edges at a corner are shared.
-            Self::Sheet(mesh) => {
-                let (split, faces) = mesh.split();
-                let mut shared = vec![0; split.vertices.len()];
-                for face in &faces {
-                    for side in 0..2 {
-                        let corners = &face.corners[side][..2];
-                        corners.iter().for_each(|k| shared[3 * face.cells[side] as usize + *k as usize] += 1);
-                    }
-                }
-                shared.iter().map(|n| *n < 2).collect()
+        let nodes = Nodes::discontinuous(self.0.clone());
+        if self.0.dimension() == 3 {
+            let mut outside = vec![false; nodes.len()];
+            nodes.surface().vertices.iter().for_each(|n| outside[*n as usize] = true);
+            return outside;
+        }
+        // Inside, both edges at a corner are shared.
+        let mut shared = vec![0; nodes.len()];
+        for face in nodes.inner_faces() {
+            for side in 0..2 {
+                let corners = &face.corners[side][..2];
+                corners.iter().for_each(|k| shared[3 * face.cells[side] as usize + *k as usize] += 1);
             }
         }
+        shared.iter().map(|n| *n < 2).collect()
     }
 }
 
 fn gluing(model: &Model) -> &dyn Elements {
     let body = &model.bodies()[0];
-    if body.gluing.is_empty() { &*body.seams } else { &*body.gluing }
+    &**body.elements.iter().find(|e| e.joins()).unwrap()
 }
 
 /// Positions of vertices, moved by a smooth field and by noise.
@@ -127,37 +112,37 @@ fn shaken(vertices: &[[f64; 3]], noise: f64, random: &mut Random) -> Vec<f64> {
 }
 
 #[test]
-fn a_split_sheet_is_the_same_sheet() {
-    let Whole::Sheet(mesh) = sheet([2.0, 1.0], [3, 2]) else { unreachable!() };
-    let (split, faces) = mesh.split();
-    assert_eq!((split.vertices.len(), split.triangles.len()), (36, 12));
+fn a_discontinuous_sheet_is_the_same_sheet() {
+    let nodes = Nodes::discontinuous(sheet([2.0, 1.0], [3, 2]).0);
+    assert_eq!((nodes.len(), nodes.surface().triangles.len(), nodes.mesh().vertices.len()), (36, 12, 12));
+    assert!(!nodes.is_closed());
     // 36 sides, 10 of them on the boundary.
-    assert_eq!(faces.len(), 13);
-    for face in &faces {
+    assert_eq!(nodes.inner_faces().len(), 13);
+    for face in nodes.inner_faces() {
         for k in 0..2 {
-            let at = |s: usize| split.vertices[3 * face.cells[s] as usize + face.corners[s][k] as usize];
+            let at = |s: usize| nodes.points()[3 * face.cells[s] as usize + face.corners[s][k] as usize];
             assert_eq!(at(0), at(1));
         }
     }
 }
 
 #[test]
-fn a_split_mesh_is_the_same_body() {
-    let mesh = box_mesh([1.0, 1.0, 1.0], [2, 1, 2]).unwrap();
-    let split = mesh.split();
-    let whole = mesh.surface();
-    let area = |s: &lilyan_solid::mesh::Surface, x: &[[f64; 3]]| s.face_areas(x).iter().sum::<f64>();
-    assert_eq!(split.mesh.vertices.len(), 4 * mesh.tets.len());
-    assert!((split.mesh.volume() - 1.0).abs() < 1e-13);
-    assert_eq!(split.surface.triangles.len(), whole.triangles.len());
-    assert!((area(&split.surface, &split.mesh.vertices) - 6.0).abs() < 1e-12);
-    assert_eq!(2 * split.faces.len() + whole.triangles.len(), 4 * mesh.tets.len());
-    for face in &split.faces {
+fn a_discontinuous_solid_is_the_same_body() {
+    let nodes = Nodes::discontinuous(box_mesh([1.0, 1.0, 1.0], [2, 1, 2]).unwrap());
+    let (mesh, surface) = (nodes.mesh(), nodes.surface());
+    assert_eq!(nodes.len(), 4 * mesh.tets().len());
+    assert!((nodes.volumes().iter().sum::<f64>() - 1.0).abs() < 1e-13);
+    assert_eq!(surface.triangles.len(), mesh.surface().triangles.len());
+    assert!((surface.face_areas(nodes.points()).iter().sum::<f64>() - 6.0).abs() < 1e-12);
+    assert_eq!(2 * nodes.inner_faces().len() + surface.triangles.len(), 4 * mesh.tets().len());
+    for face in nodes.inner_faces() {
         for k in 0..3 {
-            let at = |s: usize| split.mesh.vertices[4 * face.cells[s] as usize + face.corners[s][k] as usize];
+            let at = |s: usize| nodes.points()[4 * face.cells[s] as usize + face.corners[s][k] as usize];
             assert_eq!(at(0), at(1));
         }
     }
+    // What is said of vertices is said of all nodes there.
+    assert_eq!(nodes.interpolated(&mesh.vertices), nodes.points());
 }
 
 #[test]
@@ -173,7 +158,7 @@ fn forces_and_stiffness_are_derivatives_of_the_energy() {
         };
         let g = gradient(&q);
         let mut h = BlockMatrix::zeros(model.pattern().clone());
-        gluing.add_hessian(&q, false, &mut h);
+        gluing.add_hessian(&q, Curvature::Exact, &mut h);
         let exact = h.to_dense();
         let (force, stiff) = (
             g.iter().fold(0.0f64, |m, x| m.max(x.abs())),
@@ -272,7 +257,7 @@ fn sunk(mut builder: ModelBuilder, vertices: &[[f64; 3]], middle: [f64; 3]) -> f
     }
     let free: Vec<f64> = (0..vertices.len())
         .filter(|&v| vertices[v] == middle)
-        .map(|v| simulation.state.q[3 * v + 1] - vertices[v][1])
+        .map(|v| simulation.state().q[3 * v + 1] - vertices[v][1])
         .collect();
     free.iter().sum::<f64>() / free.len() as f64
 }
@@ -281,7 +266,7 @@ fn sunk(mut builder: ModelBuilder, vertices: &[[f64; 3]], middle: [f64; 3]) -> f
 #[test]
 fn grows_into_the_continuous_solution() {
     for whole in [block([2.0, 0.5, 0.5], [4, 2, 2]), sheet([2.0, 0.5], [4, 2])] {
-        let height = if matches!(whole, Whole::Sheet(_)) { 0.0 } else { 0.25 };
+        let height = if whole.0.dimension() == 2 { 0.0 } else { 0.25 };
         grows_continuous(&whole, [2.0, 0.25, height]);
     }
 }
@@ -327,13 +312,13 @@ fn integrators_move(whole: &Whole) {
             for k in 0..steps {
                 simulation.advance().unwrap_or_else(|e| panic!("{kind:?} {name}, step {k}: {e}"));
             }
-            let (linear, angular) = common::momentum_drift(&start, &simulation.state);
+            let (linear, angular) = common::momentum_drift(&start, simulation.state());
             assert!(linear < 1e-11, "{kind:?} {name}: P {linear:e}");
             if name == "energy-momentum" {
-                let ratio = simulation.total_energy() / simulation.ledger.initial - 1.0;
+                let ratio = simulation.total_energy() / simulation.ledger().initial - 1.0;
                 assert!(angular < 1e-7 && ratio.abs() < 1e-7, "{kind:?}: L {angular:e}, E {ratio:e}");
             }
-            ends.insert(name, simulation.state.q);
+            ends.insert(name, simulation.state().q.clone());
         }
         let rest = whole.model(kind, 4.0, "neo-hookean").1.concat();
         let moved = common::max_difference(&ends["verlet"], &rest);

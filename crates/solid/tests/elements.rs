@@ -4,19 +4,20 @@
 mod common;
 
 use common::{RHO, Random, body, flat, max_difference, model, stiffness};
+use lilyan_dynamics::system::abilities::{DiscreteGradient, Dissipation};
 use lilyan_dynamics::{State, System};
+use lilyan_solid::Model;
 use lilyan_solid::damping;
 use lilyan_solid::materials::{CATALOGUE, Material};
-use lilyan_solid::mesh::TetMesh;
+use lilyan_solid::mesh::Mesh;
 use lilyan_solid::meshing::box_mesh;
-use lilyan_solid::{DampingSpec, Model};
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::{Curvature, Objective, Stopping, Workspace, dot, max_norm, minimize};
 
 const SIZE: [f64; 3] = [1.0, 0.8, 0.7];
 
 /// A box whose inner vertices are moved by up to a fifth of a cell.
-fn mesh() -> TetMesh {
+fn mesh() -> Mesh {
     let mut mesh = box_mesh(SIZE, [3, 3, 3]).unwrap();
     let mut random = Random(3);
     for x in &mut mesh.vertices {
@@ -82,7 +83,7 @@ fn each_material(mut test: impl FnMut(&str, &'static dyn Material, Model)) {
 fn resultants(x: &[f64], f: &[f64]) -> (f64, f64) {
     let center: [f64; 3] =
         std::array::from_fn(|k| x.iter().skip(k).step_by(3).sum::<f64>() / (x.len() / 3) as f64);
-    let state = State { t: 0.0, q: x.to_vec(), v: f.to_vec(), p: f.to_vec() };
+    let state = State { t: 0.0, q: x.to_vec(), v: f.to_vec(), p: f.to_vec(), ..State::default() };
     let (force, torque) = state.momenta(center);
     let all: f64 = f.iter().map(|f| f.abs()).sum();
     (norm(&force) / all, norm(&torque) / all)
@@ -267,25 +268,19 @@ fn masses_add_up() {
 #[test]
 fn damping_matrix_is_the_derivative_of_the_force() {
     for card in damping::CATALOGUE {
-        let spec = match card.name {
-            "viscous" => DampingSpec::Viscous { time: 0.01 },
-            "kharevych" => DampingSpec::Kharevych { time: 0.01, implicit: true },
-            "rayleigh" => DampingSpec::Rayleigh { alpha: 0.3, beta: 0.01 },
-            name => panic!("say here how the damping model \"{name}\" is tested"),
-        };
         let mut input = body(mesh(), "neo-hookean");
-        input.damping.push(spec);
+        input.damping = (card.variants)(0.01);
         let model = model(input);
         let (q, v, d) = (deformed(8), random_vector(50, model.dofs()), random_vector(51, model.dofs()));
         let force = |v: &[f64]| {
             let mut f = vec![0.0; v.len()];
-            model.forces(0.0, &q, v, &mut f);
+            model.add_forces(0.0, &q, v, &mut f);
             f
         };
         let (ahead, behind) = (force(&plus(&v, 1.0, &d)), force(&plus(&v, -1.0, &d)));
         let change: Vec<f64> = ahead.iter().zip(&behind).map(|(a, b)| 0.5 * (b - a)).collect();
         let mut matrix = BlockMatrix::zeros(model.pattern().clone());
-        model.damping(0.0, &q, &mut matrix);
+        model.add_damping_matrix(0.0, &q, &vec![0.0; q.len()], &mut matrix);
         let mut product = vec![0.0; v.len()];
         matrix.mul_vec(&d, &mut product);
         let error = max_difference(&product, &change) / max_norm(&change);
@@ -335,14 +330,14 @@ fn nothing_depends_on_threads() {
     for (v, x) in ordered.vertices.iter().enumerate() {
         shuffled.vertices[place(v)] = *x;
     }
-    for v in shuffled.tets.iter_mut().flatten() {
+    for v in shuffled.tets_mut().iter_mut().flatten() {
         *v = place(*v as usize) as u32;
     }
     for mesh in [ordered, shuffled] {
         let q = affine(&A, 0.0, &flat(&mesh.vertices));
         let model = model(body(mesh, "neo-hookean"));
         let forces = |threads: usize| {
-            lilyan_solve::threads::set_threads(threads);
+            lilyan_parallel::threads::set_threads(threads);
             let mut g = vec![0.0; q.len()];
             model.gradient(0.0, &q, &mut g);
             (g, model.energy(0.0, &q).to_bits())
@@ -352,7 +347,7 @@ fn nothing_depends_on_threads() {
         }
         for curvature in [Curvature::Exact, Curvature::Projected] {
             let on = |threads: usize| {
-                lilyan_solve::threads::set_threads(threads);
+                lilyan_parallel::threads::set_threads(threads);
                 let mut k = BlockMatrix::zeros(model.pattern().clone());
                 model.hessian(0.0, &q, curvature, &mut k);
                 k
@@ -363,24 +358,24 @@ fn nothing_depends_on_threads() {
             }
         }
     }
-    lilyan_solve::threads::set_threads(0);
+    lilyan_parallel::threads::set_threads(0);
 }
 
 /// Whatever the order of its vertices: a tet is given back as it was, and so are its gradients and its volume.
 #[test]
 fn tets_are_given_back_as_they_were() {
     let mut mesh = mesh();
-    for (k, tet) in mesh.tets.iter_mut().enumerate() {
+    for (k, tet) in mesh.tets_mut().iter_mut().enumerate() {
         tet.rotate_left(k % 4);
         if k % 2 == 1 {
             tet.swap(0, 1); // which a rotation by one or three turned inside out
         }
     }
     assert!(mesh.signed_volumes().iter().all(|v| *v > 0.0));
-    let (tets, volumes) = (mesh.tets.clone(), mesh.signed_volumes());
+    let (tets, volumes) = (mesh.tets().to_vec(), mesh.signed_volumes());
     let q = deformed(5);
     let model = model(body(mesh.clone(), "neo-hookean"));
-    let own = &model.bodies()[0].tets;
+    let own = model.bodies()[0].find::<lilyan_solid::elements::Tets>().unwrap();
     for (e, tet) in tets.iter().enumerate() {
         assert_eq!(own.tet(e), *tet);
         assert!((own.volume(e) / volumes[e] - 1.0).abs() < 1e-12);

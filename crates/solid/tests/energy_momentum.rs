@@ -5,12 +5,15 @@ mod common;
 
 use common::{body, explicit_limit, flat, integrator, long, model, momentum_drift, tumbling};
 use lilyan_dynamics::{Simulation, State};
+use lilyan_solid::Model;
+use lilyan_solid::damping::{Damping, Viscous};
+use lilyan_solid::elements::Tets;
 use lilyan_solid::meshing::box_mesh;
 use lilyan_solid::potentials::Tether;
-use lilyan_solid::{DampingSpec, Model};
+use std::sync::Arc;
 
 /// 144 tets, stretched by 15 % and tumbling; the step is `multiple` times 2/ω_max of the rest shape.
-fn scene(damping: Option<DampingSpec>, name: &str, multiple: f64) -> Simulation<Model> {
+fn scene(damping: Option<Arc<dyn Damping>>, name: &str, multiple: f64) -> Simulation<Model> {
     let mesh = box_mesh([2.0, 0.5, 0.5], [6, 2, 2]).unwrap();
     let mut body = body(mesh.clone(), "neo-hookean");
     body.damping.extend(damping);
@@ -24,15 +27,15 @@ fn scene(damping: Option<DampingSpec>, name: &str, multiple: f64) -> Simulation<
 #[test]
 fn energy_and_momenta_at_twenty_times_the_explicit_limit() {
     let mut simulation = scene(None, "energy-momentum", 20.0);
-    let start = simulation.state.clone();
+    let start = simulation.state().clone();
     let steps = if long() { 10_000 } else { 500 };
     let (mut energy, mut linear, mut angular) = (0f64, 0f64, 0f64);
     for step in 0..steps {
         let record = simulation.advance().unwrap();
-        assert_eq!(record.parts, 1, "step {step} was halved");
-        let ratio = simulation.total_energy() / simulation.ledger.initial;
+        assert_eq!(record.substeps, 1, "step {step} was halved");
+        let ratio = simulation.total_energy() / simulation.ledger().initial;
         energy = energy.max((ratio - 1.0).abs());
-        let drift = momentum_drift(&start, &simulation.state);
+        let drift = momentum_drift(&start, simulation.state());
         (linear, angular) = (linear.max(drift.0), angular.max(drift.1));
     }
     println!("{steps} steps: ΔE {energy:.1e}, ΔP {linear:.1e}, ΔL {angular:.1e}");
@@ -50,7 +53,7 @@ fn inversion_is_survived_with_the_energy_kept() {
     let model = model(body(mesh, "stable-neo-hookean"));
     let state = State::new(&model, rest.clone(), vec![0.0; rest.len()]);
     let mut simulation = Simulation::new(model, integrator("energy-momentum", &[]), state, 0.01);
-    simulation.system.pull(Some(Tether { ends: vec![(0, 2e5, [0.8, 0.7, 0.9])] }));
+    simulation.change_loads(|system| system.pull(Some(Tether { ends: vec![(0, 2e5, [0.8, 0.7, 0.9])] })));
     let pulled = simulation.total_energy();
     let mut inverted = None;
     for step in 0..100 {
@@ -58,11 +61,11 @@ fn inversion_is_survived_with_the_energy_kept() {
         simulation.advance().unwrap_or_else(|e| panic!("step {step}: {e}"));
         let change = simulation.total_energy() - before;
         assert!(change.abs() < 1e-8 * pulled, "step {step}: energy changes by {:e}", change / pulled);
-        let tets = &simulation.system.bodies()[0].tets;
-        let volumes = (0..tets.len()).map(|e| tets.gradient_of(e, &simulation.state.q).det());
+        let tets = simulation.system().bodies()[0].find::<Tets>().unwrap();
+        let volumes = (0..tets.len()).map(|e| tets.gradient_of(e, &simulation.state().q).det());
         if inverted.is_none() && volumes.fold(f64::INFINITY, f64::min) < -0.01 {
             inverted = Some(step);
-            simulation.system.pull(None);
+            simulation.change_loads(|system| system.pull(None));
         }
         if inverted.is_some_and(|first| step > first + 5) {
             return;
@@ -75,16 +78,16 @@ fn inversion_is_survived_with_the_energy_kept() {
 #[test]
 fn viscous_budget_closes() {
     for multiple in [2.0, 20.0] {
-        let damping = DampingSpec::Viscous { time: 2e-3 };
+        let damping = Arc::new(Viscous { time: 2e-3 });
         let mut simulation = scene(Some(damping), "energy-momentum", multiple);
-        let initial = simulation.ledger.initial;
+        let initial = simulation.ledger().initial;
         let mut before = 0.0;
         for _ in 0..300 {
-            assert_eq!(simulation.advance().unwrap().parts, 1);
-            let dissipated = simulation.ledger.dissipated_physical;
+            assert_eq!(simulation.advance().unwrap().substeps, 1);
+            let dissipated = simulation.ledger().dissipated_physical;
             assert!(dissipated >= before - 1e-12 * initial, "viscosity gives energy");
             before = dissipated;
-            let open = simulation.ledger.dissipated_numerical(simulation.total_energy());
+            let open = simulation.ledger().dissipated_numerical(simulation.total_energy());
             assert!(open.abs() < 1e-9 * initial, "budget open by {:e}", open / initial);
         }
         assert!(before > 0.01 * initial, "nothing was dissipated at {multiple}×");
@@ -96,10 +99,10 @@ fn midpoint_band(multiple: f64, enough: f64) -> f64 {
     let mut simulation = scene(None, "variational", multiple);
     let mut band = 0f64;
     for _ in 0..1500 {
-        if !simulation.advance().is_ok_and(|record| record.parts == 1) {
+        if !simulation.advance().is_ok_and(|record| record.substeps == 1) {
             return f64::INFINITY;
         }
-        band = band.max((simulation.total_energy() / simulation.ledger.initial - 1.0).abs());
+        band = band.max((simulation.total_energy() / simulation.ledger().initial - 1.0).abs());
         if band > enough {
             break;
         }

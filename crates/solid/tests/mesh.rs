@@ -1,11 +1,11 @@
 //! What a mesh says about itself: volumes, shape, surface, neighbours, order, places.
 
-use lilyan_solid::mesh::{MeshError, NO_TET, TetMesh, TriMesh};
-use lilyan_solid::meshing::box_mesh;
+use lilyan_solid::mesh::{Mesh, MeshError, NO_TET, TriMesh};
+use lilyan_solid::meshing::{Diagonals, box_mesh, box_mesh_with};
 
-fn regular_tet() -> TetMesh {
+fn regular_tet() -> Mesh {
     let vertices = vec![[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]];
-    TetMesh::new(vertices, vec![[0, 2, 1, 3]])
+    Mesh::new(vertices, vec![[0, 2, 1, 3]])
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -26,10 +26,12 @@ fn kuhn_boxes() {
         let m = box_mesh(size, cells).unwrap();
         let [nx, ny, nz] = cells;
         m.check().unwrap();
-        assert_eq!(m.tets.len(), 6 * nx * ny * nz);
+        assert_eq!(m.tets().len(), 6 * nx * ny * nz);
         assert_eq!(m.vertices.len(), (nx + 1) * (ny + 1) * (nz + 1));
         assert!(
-            m.signed_volumes().iter().all(|&v| close(v, size.iter().product::<f64>() / m.tets.len() as f64))
+            m.signed_volumes()
+                .iter()
+                .all(|&v| close(v, size.iter().product::<f64>() / m.tets().len() as f64))
         );
         let t = m.topology();
         assert!(t.is_manifold(), "{t:?}");
@@ -40,10 +42,39 @@ fn kuhn_boxes() {
         assert_eq!(m.vertices[1], [size[0] / nx as f64, 0.0, 0.0]);
         assert_eq!(m.vertices[nx + 1], [0.0, size[1] / ny as f64, 0.0]);
     }
-    assert_eq!(box_mesh([4.0, 1.0, 1.0], [16, 4, 4]).unwrap().tets.len(), 24 * 4usize.pow(3));
+    assert_eq!(box_mesh([4.0, 1.0, 1.0], [16, 4, 4]).unwrap().tets().len(), 24 * 4usize.pow(3));
     // A Kuhn tet of a cube has dihedral angles of 45, 60 and 90 degrees.
     let q = box_mesh([1.0; 3], [2; 3]).unwrap().quality();
     assert!((q.min_dihedral - 45.0).abs() < 1e-9 && (q.max_dihedral - 90.0).abs() < 1e-6, "{q:?}");
+}
+
+/// Mirrored diagonals conform, and the mesh is its own mirror image along every axis.
+#[test]
+fn boxes_with_mirrored_diagonals_are_symmetric() {
+    let cells = [4, 2, 6];
+    let m = box_mesh_with([1.0; 3], cells, Diagonals::Mirrored).unwrap();
+    m.check().unwrap();
+    assert!(m.signed_volumes().iter().all(|v| close(*v, 1.0 / m.tets().len() as f64)));
+    let t = m.topology();
+    assert!(t.is_manifold() && t.euler == 1 && t.boundary_euler == 2, "{t:?}");
+    // Tets as sets of whole coordinates of their corners.
+    let place = |v: u32| [0, 1, 2].map(|x| (m.vertices[v as usize][x] * cells[x] as f64).round() as usize);
+    let set = |mirror: &dyn Fn([usize; 3]) -> [usize; 3]| -> std::collections::BTreeSet<Vec<[usize; 3]>> {
+        let of = |tet: &[u32; 4]| {
+            let mut corners: Vec<[usize; 3]> = tet.iter().map(|v| mirror(place(*v))).collect();
+            corners.sort_unstable();
+            corners
+        };
+        m.tets().iter().map(of).collect()
+    };
+    let same = set(&|p| p);
+    for axis in 0..3 {
+        let mirrored = set(&|mut p: [usize; 3]| {
+            p[axis] = cells[axis] - p[axis];
+            p
+        });
+        assert!(same == mirrored, "axis {axis}");
+    }
 }
 
 #[test]
@@ -80,8 +111,8 @@ fn quality_of_a_regular_tet() {
 #[test]
 fn quality_names_flat_flipped_and_unused() {
     let mut m = box_mesh([1.0; 3], [2; 3]).unwrap();
-    m.tets[7].swap(0, 1);
-    m.tets[11].swap(2, 3);
+    m.tets_mut()[7].swap(0, 1);
+    m.tets_mut()[11].swap(2, 3);
     m.vertices.push([0.5, 0.5, 9.0]);
     let q = m.quality();
     assert_eq!(q.flipped, [7, 11]);
@@ -95,7 +126,7 @@ fn quality_names_flat_flipped_and_unused() {
     assert_eq!(q.degenerate, [0]);
     assert!(q.min_dihedral < 1e-5 && q.smallest_height < 1e-12);
     // An empty mesh has nothing to say and does not panic.
-    let none = TetMesh::default();
+    let none = Mesh::default();
     assert_eq!(none.quality().components, 0);
     assert_eq!(none.surface().triangles.len(), 0);
     assert!(none.locate([0.0; 3]).is_none() && none.locator().locate([0.0; 3]).is_none());
@@ -106,13 +137,13 @@ fn hostile_arrays_are_refused_by_number() {
     let mut nan = regular_tet();
     nan.vertices[2][1] = f64::NAN;
     let mut far = regular_tet();
-    far.tets[0][3] = 4;
+    far.tets_mut()[0][3] = 4;
     let mut twice = regular_tet();
-    twice.tets[0][3] = 2;
+    twice.tets_mut()[0][3] = 2;
     let mut long = regular_tet();
     long.cell_data.insert("E".into(), vec![1.0; 2]);
     for (m, e) in [
-        (TetMesh::default(), MeshError::Empty),
+        (Mesh::default(), MeshError::Empty),
         (nan, MeshError::NotFinite { vertex: 2 }),
         (far, MeshError::OutOfRange { element: 0, vertex: 4, vertices: 4 }),
         (twice, MeshError::Repeated { element: 0, vertex: 2 }),
@@ -138,7 +169,7 @@ fn surface_is_outward_and_its_areas_add_up() {
         assert_eq!(nodal[v] > 0.0, s.vertices.binary_search(&(v as u32)).is_ok());
     }
     for (t, &tet) in s.triangles.iter().zip(&s.tets) {
-        assert!(t.iter().all(|v| m.tets[tet as usize].contains(v)));
+        assert!(t.iter().all(|v| m.tets()[tet as usize].contains(v)));
     }
 }
 
@@ -153,7 +184,7 @@ fn neighbours_are_mutual_and_graph_matches_edges() {
                 NO_TET => outer += 1,
                 o => {
                     assert!(n[o as usize].contains(&(t as u32)));
-                    assert!(!m.tets[o as usize].contains(&m.tets[t][f]));
+                    assert!(!m.tets()[o as usize].contains(&m.tets()[t][f]));
                 }
             }
         }
@@ -168,7 +199,7 @@ fn neighbours_are_mutual_and_graph_matches_edges() {
         }
     }
     let (offsets, tets) = m.vertex_tets();
-    assert_eq!((offsets.len(), tets.len()), (m.vertices.len() + 1, 4 * m.tets.len()));
+    assert_eq!((offsets.len(), tets.len()), (m.vertices.len() + 1, 4 * m.tets().len()));
 }
 
 #[test]
@@ -177,7 +208,8 @@ fn pieces_and_pinches_are_found() {
     let moved = |d: [f64; 3]| one.vertices.iter().map(move |p| [p[0] + d[0], p[1] + d[1], p[2] + d[2]]);
     let mut two = one.clone();
     two.vertices.extend(moved([2.0, 0.0, 0.0]));
-    two.tets.extend(one.tets.iter().map(|t| t.map(|v| v + 8)));
+    let second = one.tets().iter().map(|t| t.map(|v| v + 8));
+    two.set_cells(vec![one.tets().iter().copied().chain(second).collect::<Vec<_>>().into()]);
     let t = two.topology();
     assert!(t.is_manifold() && t.components == 2 && t.euler == 2, "{t:?}");
     // Two cubes that share one edge (x = y = 1): vertices 3 and 7 of the first are 0 and 4.
@@ -188,13 +220,14 @@ fn pieces_and_pinches_are_found() {
         4 => 7,
         v => v + 8,
     };
-    pinched.tets.extend(one.tets.iter().map(|t| t.map(glue)));
+    let second = one.tets().iter().map(|t| t.map(glue));
+    pinched.set_cells(vec![one.tets().iter().copied().chain(second).collect::<Vec<_>>().into()]);
     let t = pinched.topology();
     assert_eq!(t.pinched_edges, [[3, 7]]);
     assert!(!t.is_manifold() && t.components == 2);
     // The same tet thrice: an overfull face.
     let mut fat = regular_tet();
-    fat.tets = vec![fat.tets[0]; 3];
+    fat.set_cells(vec![vec![fat.tets()[0]; 3].into()]);
     assert_eq!(fat.topology().overfull_faces.len(), 4);
 }
 
@@ -212,15 +245,15 @@ fn reorder_is_a_permutation_and_keeps_everything() {
     for (v, &to) in shuffle.iter().enumerate() {
         m.vertices[to as usize] = old[v];
     }
-    for t in &mut m.tets {
+    for t in m.tets_mut() {
         *t = t.map(|v| shuffle[v as usize]);
     }
-    m.tags = (0..m.tets.len() as i64).collect();
-    m.cell_data.insert("E".into(), (0..m.tets.len()).map(|t| t as f64).collect());
+    m.tags = (0..m.tets().len() as i64).collect();
+    m.cell_data.insert("E".into(), (0..m.tets().len()).map(|t| t as f64).collect());
     m.vertex_sets.insert("end".into(), (0..n as u32).filter(|&v| m.vertices[v as usize][0] == 0.0).collect());
-    let spread = |m: &TetMesh| {
+    let spread = |m: &Mesh| {
         let d = |t: &[u32; 4]| (t.iter().max().unwrap() - t.iter().min().unwrap()) as usize;
-        m.tets.iter().map(d).sum::<usize>()
+        m.tets().iter().map(d).sum::<usize>()
     };
     let before = m.clone();
     let p = m.reorder();
@@ -238,7 +271,7 @@ fn reorder_is_a_permutation_and_keeps_everything() {
         assert_eq!(m.corners(t), before.corners(o as usize));
         assert_eq!(m.tags[t], before.tags[o as usize]);
         assert_eq!(m.cell_data["E"][t], before.cell_data["E"][o as usize]);
-        assert_eq!(m.tets[t], before.tets[o as usize].map(|v| number[v as usize]));
+        assert_eq!(m.tets()[t], before.tets()[o as usize].map(|v| number[v as usize]));
         assert_eq!(tet_number[o as usize], t as u32);
     }
     assert!(m.vertex_sets["end"].iter().all(|&v| m.vertices[v as usize][0] == 0.0));

@@ -1,6 +1,6 @@
 //! Meshes made from surfaces and shapes: volumes, angles, manifolds, and what hostile input gets.
 #![allow(non_snake_case)] // R and r are the radii of a torus
-use lilyan_solid::mesh::{TetMesh, TriMesh};
+use lilyan_solid::mesh::{Mesh, TriMesh};
 use lilyan_solid::meshing::{
     Options, Resolution, box_mesh, cylinder, ellipsoid, sphere, tetrahedralize, tetrahedralize_with,
 };
@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 use std::path::Path;
 
 /// Positive tets, conforming, closed manifold boundary, outward; returns the smallest dihedral angle.
-fn check(name: &str, m: &TetMesh) -> f64 {
+fn check(name: &str, m: &Mesh) -> f64 {
     m.check().unwrap_or_else(|e| panic!("{name}: {e}"));
     assert!(m.signed_volumes().iter().all(|&v| v > 0.0), "{name}: flipped tets");
     let t = m.topology();
@@ -96,11 +96,11 @@ fn surfaces_are_filled_to_their_volume() {
             let error = m.volume() / exact - 1.0;
             let tolerance = if passes == 0 { 0.05 } else { tolerance };
             assert!(error.abs() < tolerance, "{name}: volume off by {error}");
-            assert!((5000..7000).contains(&m.tets.len()), "{name}: {} tets", m.tets.len());
+            assert!((5000..7000).contains(&m.tets().len()), "{name}: {} tets", m.tets().len());
             assert_eq!(m.topology().euler, euler, "{name}");
             println!(
                 "{name}, {passes} passes: {} tets, {angle:.1} degrees, volume {error:+.4}",
-                m.tets.len()
+                m.tets().len()
             );
         }
     }
@@ -132,8 +132,8 @@ fn adapted_meshes_are_coarser_where_they_may() {
         let m = tetrahedralize_with(&surface, &options).unwrap().mesh;
         let angle = check(name, &m);
         let error = m.volume() / exact - 1.0;
-        println!("{name}: {} tets, {angle:.1} degrees, volume {error:+.4}", m.tets.len());
-        assert!(angle > 10.0 && error.abs() < tolerance && m.tets.len() <= 2000);
+        println!("{name}: {} tets, {angle:.1} degrees, volume {error:+.4}", m.tets().len());
+        assert!(angle > 10.0 && error.abs() < tolerance && m.tets().len() <= 2000);
         assert_eq!(m.components().1, 1);
     }
     for adapt in [0.0, 0.5, -1.0, f64::NAN, f64::INFINITY] {
@@ -292,7 +292,7 @@ fn shapes_have_their_volume() {
         assert!(angle > 15.0, "{name}: {angle} degrees");
         let error = m.volume() / exact - 1.0;
         assert!(error <= 1e-12 && error > -tolerance, "{name}: {error}");
-        println!("{name}: {} tets, {angle:.1} degrees, volume {error:+.4}", m.tets.len());
+        println!("{name}: {} tets, {angle:.1} degrees, volume {error:+.4}", m.tets().len());
     }
     for m in [
         sphere(0.0, 0.1),
@@ -361,7 +361,7 @@ fn published_surfaces() {
             let error = filled.mesh.volume() / surface.signed_volume() - 1.0;
             println!(
                 "{file}, {passes} passes: {} tets, {angle:.1} degrees, volume {error:+.4}, {:?}",
-                filled.mesh.tets.len(),
+                filled.mesh.tets().len(),
                 filled.notes
             );
             assert!(error.abs() < tolerance, "{file}: volume off by {error}");

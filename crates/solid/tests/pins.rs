@@ -6,7 +6,7 @@ use common::{body, flat};
 use lilyan_dynamics::integrators::find;
 use lilyan_dynamics::{State, System, Value};
 use lilyan_solid::meshing::box_mesh;
-use lilyan_solid::{Model, ModelBuilder, Pin};
+use lilyan_solid::{Model, ModelBuilder, Motion, Pin};
 
 /// A bar whose one end is shaken along y and let go after 0.04 s; the other end stands in x.
 fn shaken() -> (Model, State, Vec<usize>) {
@@ -19,7 +19,12 @@ fn shaken() -> (Model, State, Vec<usize>) {
     let mut builder = ModelBuilder::default();
     builder.body(body(mesh.clone(), "neo-hookean")).unwrap();
     builder.gravity([0.0, 0.0, -9.81]);
-    builder.pin(Pin { nodes: shaken, axes: [true; 3], motion: Some(Box::new(motion)), until: 0.04 });
+    builder.pin(Pin {
+        nodes: shaken,
+        axes: [true; 3],
+        motion: Some(Motion::Translation(Box::new(motion))),
+        until: 0.04,
+    });
     builder.pin(Pin { nodes: stands, axes: [true, false, false], motion: None, until: f64::INFINITY });
     let model = builder.build();
     let rest = flat(&mesh.vertices);

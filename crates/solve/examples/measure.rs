@@ -5,7 +5,8 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 use common::*;
-use lilyan_solve::{Cholesky, cg, largest_eigenvalue, lowest_modes, threads};
+use lilyan_parallel::threads;
+use lilyan_solve::{Cholesky, Identity, cg, largest_eigenvalue, lowest_modes};
 use std::time::Instant;
 
 fn main() {
@@ -55,7 +56,7 @@ fn main() {
         threads::set_threads(1);
         let mut z = vec![0.0; a.dofs()];
         let clock = Instant::now();
-        let report = cg(&mut |x, y| a.mul_vec(x, y), &mut |_| {}, &x, &mut z, 1e-8, 2000);
+        let report = cg(&mut &a, &mut Identity, &x, &mut z, 1e-8, 2000);
         println!("  CG, no preconditioner {:10.2?}  {} iterations", clock.elapsed(), report.iterations);
         let clock = Instant::now();
         let modes = lowest_modes(&k, &m, &held, 10, 1e-8).unwrap();

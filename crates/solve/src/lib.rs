@@ -1,52 +1,36 @@
-//! Linear algebra for elastodynamics: symmetric block matrices, their Cholesky factors, Krylov methods, eigenpairs.
+//! Linear algebra for elastodynamics: symmetric block matrices, direct and iterative solvers, eigenpairs, exponential
+//! propagators, and Newton's method.
 //!
-//! Nothing here knows what a body is. All results are identical to the bit for any number of threads ([`threads`]).
+//! The crate does not depend on bodies or meshes: unknowns are the dofs of nodes, three each, and matrices consist of 3×3
+//! blocks. *Held* dofs have prescribed values (Dirichlet conditions). All results are identical to the bit for any number
+//! of threads ([`lilyan_parallel`]).
+//!
+//! The main entry points are [`newton::minimize`] and [`newton::find_root`] for nonlinear problems,
+//! [`linear::LinearSolver`] for linear systems, [`lowest_modes`] for eigenpairs and [`exponential::flow`] for the exact
+//! motion of a linear system.
 
-mod analysis;
-pub mod block;
-mod chebyshev;
-pub mod cholesky;
-mod compliant;
-mod crew;
-pub mod deflate;
+mod condition;
 mod dense;
+mod direct;
 pub mod eigen;
-mod elimination;
-pub mod flow;
-mod incomplete;
-mod inner;
-pub mod krylov;
-mod lanczos;
-mod largest;
-mod multigrid;
+pub mod exponential;
+mod krylov;
+pub mod linear;
+mod matrix;
 pub mod newton;
-mod ordering;
-mod packed;
-mod parts;
-mod pattern;
-pub mod phi;
-mod product;
-mod quasidefinite;
-pub mod refine;
-mod rough;
-mod rows;
-mod saddle;
-mod small;
-mod subtrees;
-pub mod threads;
-mod vector;
-mod versions;
-mod work;
+mod operator;
+pub mod precondition;
+mod second_order;
 
-pub use block::{BlockMatrix, BlockPattern, ScalarLowerCsc};
-pub use cholesky::{Cholesky, NotPositiveDefinite};
-pub use compliant::{Compliant, Elimination};
-pub use deflate::Deflation;
+pub use condition::scaled_condition;
+pub use dense::SmallMatrix;
+pub use direct::{
+    Cholesky, Compliant, Dependence, DirectSolver, Elimination, NotPositiveDefinite, Ordering, Saddle,
+    dependent_rows,
+};
 pub use eigen::{EigenError, Modes, constrained_modes, largest_eigenvalue, lowest_modes};
-pub use incomplete::Incomplete;
 pub use krylov::{KrylovReport, cg, gmres};
-pub use multigrid::Multigrid;
-pub use ordering::Ordering;
-pub use rows::SparseRows;
-pub use saddle::{Dependence, Saddle, dependent_rows};
-pub use small::Small;
+pub use matrix::{BlockMatrix, BlockPattern, ScalarLowerCsc, SparseRows};
+pub use operator::{FnOperator, Identity, Operator, Preconditioner, from_fn};
+pub use precondition::{Deflation, Incomplete, Multigrid};
+pub use second_order::SecondOrderSystem;

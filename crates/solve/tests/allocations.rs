@@ -4,7 +4,7 @@ mod common;
 mod counting;
 use common::*;
 use counting::asked;
-use lilyan_solve::threads::{par_chunks_mut, set_threads, sum_chunks};
+use lilyan_parallel::threads::{par_chunks_mut, set_threads, sum_chunks};
 use lilyan_solve::{Cholesky, Ordering};
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 use common::*;
-use lilyan_solve::{BlockMatrix, BlockPattern, Cholesky, Ordering};
+use lilyan_solve::{BlockMatrix, BlockPattern, Cholesky, Ordering, scaled_condition};
 use std::sync::Arc;
 
 #[test]
@@ -327,5 +327,32 @@ fn held_dofs_keep_their_right_hand_side() {
     assert!(residual(&k, &x, &b) < 1e-12);
     for d in 0..k.dofs() {
         assert!(!held[d] || x[d] == b[d]);
+    }
+}
+
+/// The estimate is a lower bound, and within a factor of 3, of the condition number that all columns of the inverse give.
+#[test]
+fn condition_numbers_are_estimated() {
+    for seed in 0..20 {
+        let mut random = Random(seed);
+        let n = 5 + random.below(20);
+        let tets = random_tets(&mut random, n, 3 * n);
+        let a = random_spd(&mut random, n, &tets, 0.1);
+        let d: Vec<f64> = (0..3 * n).map(|_| 1.0 + random.number().abs()).collect();
+        let mut factor = Cholesky::new();
+        factor.factor(&a).unwrap();
+        let norm = |column: &mut dyn FnMut(usize) -> Vec<f64>| {
+            (0..3 * n).map(|j| column(j).iter().map(|x| x.abs()).sum()).fold(0.0, f64::max)
+        };
+        let dense = a.to_dense();
+        let of_a: f64 = norm(&mut |j| (0..3 * n).map(|i| dense[i][j] / d[i]).collect());
+        let of_inverse: f64 = norm(&mut |j| {
+            let mut x = vec![0.0; 3 * n];
+            x[j] = d[j];
+            factor.solve(&mut x);
+            x
+        });
+        let (estimate, exact) = (scaled_condition(&a, &d).unwrap(), of_a * of_inverse);
+        assert!((0.3 * exact..=1.000_001 * exact).contains(&estimate), "{estimate} instead of {exact}");
     }
 }

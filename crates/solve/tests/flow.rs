@@ -1,6 +1,7 @@
 //! The motion of a chain of masses and springs, of which every mode is known, in spaces of every kind.
 
-use lilyan_solve::flow::{Accuracy, Damping, Flow, FlowError, Growth, Linear, flow};
+use lilyan_solve::SecondOrderSystem;
+use lilyan_solve::exponential::{Accuracy, Damping, Flow, FlowError, Growth, flow};
 use lilyan_solve::{BlockMatrix, BlockPattern, Cholesky};
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -118,7 +119,7 @@ impl Chain {
     }
 }
 
-impl Linear for Chain {
+impl SecondOrderSystem for Chain {
     fn mass(&self, x: &[f64], y: &mut [f64]) {
         for (y, x) in y.iter_mut().zip(x) {
             *y = MASS * x;
@@ -188,7 +189,7 @@ fn solves_do_not_grow_with_stiffness() {
         // Solves promise the displacement alone.
         let (error, both) = (chain.displacement_error(&motion, 0.05), chain.error(&motion, 0.05));
         assert!(error < 1e-3 && (solves || both < 1e-3), "{error:e} {both:e}");
-        assert!(!motion.rough);
+        assert!(!motion.fell_back);
         motion.vectors
     };
     let (soft, stiff) = (vectors(1e7, true), vectors(1e11, true));
@@ -204,7 +205,7 @@ fn rough_states_meet_the_tolerance_too() {
     let damping = Damping::Rayleigh { alpha: 0.0, beta: 0.0 };
     let motion = chain.flow(damping, true, 0.05, accuracy(1e-7, 20)).unwrap();
     let error = chain.error(&motion, 0.05);
-    assert!(motion.rough && motion.parts == 1 && error < 1e-10, "{} parts, {error:e}", motion.parts);
+    assert!(motion.fell_back && motion.parts == 1 && error < 1e-10, "{} parts, {error:e}", motion.parts);
 }
 
 /// Long steps with too few vectors: damped in every way, and with eigenvalues below zero.

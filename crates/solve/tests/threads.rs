@@ -2,10 +2,10 @@
 
 mod common;
 use common::*;
-use lilyan_solve::threads::{
-    alone, first_bad, par_chunks_mut, par_map, par_parts_mut, set_threads, sum_chunks, threads,
+use lilyan_parallel::threads::{
+    alone, first_failing, par_chunks_mut, par_map, par_parts_mut, set_threads, sum_chunks, threads,
 };
-use lilyan_solve::{BlockMatrix, Cholesky, cg, gmres, largest_eigenvalue, lowest_modes};
+use lilyan_solve::{BlockMatrix, Cholesky, Identity, cg, from_fn, gmres, largest_eigenvalue, lowest_modes};
 
 /// Everything this crate computes, as bits.
 fn everything(k: &BlockMatrix, m: &BlockMatrix, held: &[bool]) -> Vec<u64> {
@@ -28,7 +28,7 @@ fn everything(k: &BlockMatrix, m: &BlockMatrix, held: &[bool]) -> Vec<u64> {
     out.extend(bits(&z));
     for solver in [cg, gmres] {
         let mut z = vec![0.0; n];
-        let report = solver(&mut |x, y| a.mul_vec(x, y), &mut |_| {}, &x, &mut z, 1e-6, 200);
+        let report = solver(&mut &a, &mut Identity, &x, &mut z, 1e-6, 200);
         assert!(report.converged);
         out.extend(bits(&z));
     }
@@ -40,14 +40,14 @@ fn everything(k: &BlockMatrix, m: &BlockMatrix, held: &[bool]) -> Vec<u64> {
     // long enough for several chunks in every vector operation
     let size = 100_000;
     let b = Random(3).vector(size);
-    let mut chain = |x: &[f64], y: &mut [f64]| {
+    let mut chain = from_fn(size, |x, y| {
         for i in 0..size {
             y[i] = (2.1 + (i % 7) as f64) * x[i] - x[i.saturating_sub(1)] - x[(i + 1).min(size - 1)];
         }
-    };
+    });
     for solver in [cg, gmres] {
         let mut z = vec![0.0; size];
-        assert!(solver(&mut chain, &mut |_| {}, &b, &mut z, 1e-6, 200).converged);
+        assert!(solver(&mut chain, &mut Identity, &b, &mut z, 1e-6, 200).converged);
         out.extend(bits(&z));
     }
     let long = Random(2).vector(300_000);
@@ -58,7 +58,7 @@ fn everything(k: &BlockMatrix, m: &BlockMatrix, held: &[bool]) -> Vec<u64> {
     let starts: Vec<u32> = (0..=1000).map(|k| k * k * 3 / 10).collect();
     par_parts_mut(&mut squares, &starts, |i, part| part.iter_mut().for_each(|v| *v /= 1.0 + i as f64));
     out.extend(bits(&squares));
-    let bad = first_bad(size, |r| b[r].iter().all(|v| v.abs() < 0.999));
+    let bad = first_failing(size, |r| b[r].iter().all(|v| v.abs() < 0.999));
     out.extend(bad.map(|r| r.start as u64));
     out.extend(par_map(1000, |i| (i as f64).sin().to_bits()));
     out

@@ -1,28 +1,28 @@
 //! `lilyan integrators` and `lilyan materials`: what is built in, from the catalogues.
 
-use crate::failure::Done;
+use crate::failure::CommandResult;
 use crate::output;
 use lilyan_dynamics::analysis::{Stability, stability};
 use lilyan_dynamics::integrators::{CATALOGUE, Entry};
 use lilyan_dynamics::options::Kind;
-use lilyan_scene::citations;
 use lilyan_scene::schema::Element;
-use lilyan_solid::{damping, materials};
+use lilyan_solid::{contact, damping, materials};
+use lilyan_study::{citations, deformed};
 use serde_json::{Value, json};
 
 /// List the integrators with their properties.
 #[derive(clap::Args)]
 #[command(after_help = "Example: lilyan integrators --json")]
-pub struct Integrators {
+pub struct IntegratorsArguments {
     /// Print as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// List the materials and damping models with their properties.
+/// List the materials, elements, damping and contact models with their properties.
 #[derive(clap::Args)]
 #[command(after_help = "Example: lilyan materials --json")]
-pub struct Materials {
+pub struct MaterialsArguments {
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -40,7 +40,7 @@ fn default_of(kind: &Kind) -> String {
     }
 }
 
-pub fn integrators(arguments: &Integrators) -> Done {
+pub fn integrators(arguments: &IntegratorsArguments) -> CommandResult {
     let described: Vec<Value> = CATALOGUE.iter().map(describe).collect();
     if arguments.json {
         output::json(&json!({ "integrators": described }));
@@ -64,6 +64,12 @@ pub fn integrators(arguments: &Integrators) -> Done {
         ]);
     }
     output::table(&rows);
+    output::line("\nstability on nonlinear systems, and on those that a method splits, is limited to:");
+    for d in &described {
+        if let Some(limit) = d["limit"].as_str() {
+            output::line(format!("  {}: {limit}", d["name"].as_str().unwrap_or("")));
+        }
+    }
     output::line("\noptions (integrator.KEY in the scene):");
     for entry in CATALOGUE {
         for option in entry.options {
@@ -93,7 +99,11 @@ fn describe(entry: &Entry) -> Value {
     let Ok(mut integrator) = entry.create(&[]) else { return Value::Null };
     let claims = integrator.claims();
     let stable = match stability(integrator.as_mut()) {
-        Stability::Always => "every step".to_string(),
+        Stability::Always => match deformed::limit(entry.name) {
+            Some(limit) if limit >= 100.0 => "every step".to_string(),
+            Some(limit) => format!("every small motion; large ones: hω < {}", 2.0 * limit),
+            None => "unknown; see `lilyan check`".to_string(),
+        },
         Stability::Adaptive => "its own steps".to_string(),
         Stability::Below(angle) => format!("hω < {angle:.3}"),
         Stability::Never => "no undamped step".to_string(),
@@ -117,12 +127,14 @@ fn describe(entry: &Entry) -> Value {
             "energy": claims.energy,
         },
         "stable_for": stable,
+        "stable_deformed_h_omega": deformed::limit(entry.name).map(|limit| 2.0 * limit),
+        "limit": integrator.limit(),
         "options": options,
         "cite": citation(entry.cite),
     })
 }
 
-pub fn materials(arguments: &Materials) -> Done {
+pub fn materials(arguments: &MaterialsArguments) -> CommandResult {
     let cards: Vec<&materials::Card> = materials::CATALOGUE.iter().map(|m| m.card()).collect();
     if arguments.json {
         let materials: Vec<Value> = cards
@@ -155,9 +167,32 @@ pub fn materials(arguments: &Materials) -> Done {
                 })
             })
             .collect();
-        let elements: Vec<Value> =
-            Element::ALL.iter().map(|(e, summary)| json!({ "name": e.name(), "summary": summary })).collect();
-        output::json(&json!({ "materials": materials, "damping": dampings, "elements": elements }));
+        let contacts: Vec<Value> = contact::CATALOGUE
+            .iter()
+            .map(|c| {
+                let parameters: Vec<Value> = c
+                    .parameters
+                    .iter()
+                    .map(|p| json!({ "name": p.name, "doc": p.doc, "unit": p.unit }))
+                    .collect();
+                json!({
+                    "name": c.name,
+                    "summary": c.summary,
+                    "parameters": parameters,
+                    "cite": citation(c.cite),
+                })
+            })
+            .collect();
+        let elements: Vec<Value> = Element::all()
+            .iter()
+            .map(|(e, summary)| json!({ "name": e.name(), "summary": summary }))
+            .collect();
+        output::json(&json!({
+            "materials": materials,
+            "damping": dampings,
+            "elements": elements,
+            "contact": contacts,
+        }));
         return Ok(());
     }
     let mut rows = vec![["name", "inverts", "energy density", ""].map(String::from).to_vec()];
@@ -168,11 +203,15 @@ pub fn materials(arguments: &Materials) -> Done {
     output::table(&rows);
     output::line("\nelements (body.element in the scene):");
     let row = |(e, summary): &(Element, &str)| vec![format!("  {}", e.name()), (*summary).to_string()];
-    output::table(&Element::ALL.iter().map(row).collect::<Vec<_>>());
+    output::table(&Element::all().iter().map(row).collect::<Vec<_>>());
     output::line("\ndamping:");
-    let row = |d: &damping::Card| vec![format!("  {}", d.name), d.summary.to_string()];
+    let row = |d: &&damping::DampingCard| vec![format!("  {}", d.name), d.summary.to_string()];
     output::table(&damping::CATALOGUE.iter().map(row).collect::<Vec<_>>());
+    output::line("\ncontact (contact.model in the scene):");
+    let row = |c: &&contact::ContactCard| vec![format!("  {}", c.name), c.summary.to_string()];
+    output::table(&contact::CATALOGUE.iter().map(row).collect::<Vec<_>>());
     let dampings = damping::CATALOGUE.iter().map(|d| (d.name, d.cite));
-    cite(cards.iter().map(|c| (c.name, c.cite)).chain(dampings));
+    let contacts = contact::CATALOGUE.iter().map(|c| (c.name, c.cite));
+    cite(cards.iter().map(|c| (c.name, c.cite)).chain(dampings).chain(contacts));
     Ok(())
 }

@@ -1,14 +1,14 @@
 //! `lilyan check`.
 
-use super::load;
-use crate::failure::Done;
+use super::common::load;
+use crate::failure::CommandResult;
 use crate::output;
-use lilyan_scene::check::check;
+use lilyan_study::check::check;
 
 /// Read and diagnose a scene without running it.
 #[derive(clap::Args)]
 #[command(after_help = "Example: lilyan check steel-cantilever")]
-pub struct Arguments {
+pub struct CheckArguments {
     /// Scene file or name of a built-in scene
     scene: String,
     /// Sets a key of the scene
@@ -22,7 +22,7 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(arguments: &Arguments) -> Done {
+pub fn run(arguments: &CheckArguments) -> CommandResult {
     let (scene, built) = load(&arguments.scene, &arguments.set)?;
     let checked = check(&scene, &built, arguments.modes);
     if arguments.json {
@@ -31,11 +31,11 @@ pub fn run(arguments: &Arguments) -> Done {
     }
     output::line(format!("{}: {}", arguments.scene, scene.title));
     checked.lines.iter().for_each(output::line);
-    for warning in &checked.warnings {
+    for warning in &checked.report.warnings {
         output::line(format!("warning: {warning}"));
     }
-    output::line(match checked.warnings.len() {
-        0 => "nothing to complain about".to_string(),
+    output::line(match checked.report.warnings.len() {
+        0 => "no problems found".to_string(),
         1 => "1 warning".to_string(),
         n => format!("{n} warnings"),
     });

@@ -1,14 +1,14 @@
 //! `lilyan coarsen`.
 
-use crate::failure::{Done, Failure};
+use super::common::{CommonArguments, keep_drawing, make_folder, open_scene, progress_bar};
+use crate::failure::{CommandResult, Failure};
 use crate::output;
-use indicatif::{ProgressBar, ProgressStyle};
-use lilyan_scene::build::{build, open};
-use lilyan_scene::coarsen::{CATALOGUE, CoarseMesh, Consistency, Outcome, Request, coarsen};
-use lilyan_scene::document::SceneError;
+use lilyan_files::atomic::WriteError;
+use lilyan_scene::build::build;
 use lilyan_scene::schema::Scene;
-use std::io::IsTerminal;
-use std::path::PathBuf;
+use lilyan_solid::coarsening::Traction;
+use lilyan_study::coarsen::{CATALOGUE, CoarseMesh, CoarsenOptions, CoarsenOutcome, Consistency, coarsen};
+use std::path::{Path, PathBuf};
 
 /// Make a coarse scene that moves like the fine one.
 #[derive(clap::Args)]
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 The folder gets scene.toml (an ordinary scene), coarse.vtu (the coarse mesh with 21 elastic constants and a density \
 per tet and a mass per vertex) and coarsen.json (what was done).")]
-pub struct Arguments {
+pub struct CoarsenArguments {
     /// Scene file or name of a built-in scene
     #[arg(required_unless_present = "methods")]
     scene: Option<String>,
@@ -39,6 +39,10 @@ pub struct Arguments {
     /// Show runs of the coarse scene on the fine mesh (display.pvd)
     #[arg(long)]
     display: bool,
+    /// How unit stresses act on the outer boundary: the same everywhere, mixed for least energy, or whichever comes nearer to
+    /// the first frequencies
+    #[arg(long, value_parser = ["best", "uniform", "least-energy"], default_value = "best")]
+    traction: String,
     /// Run both scenes and compare them, up to this time [default: the scene's end]
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "inf")]
     compare: Option<f64>,
@@ -51,30 +55,20 @@ pub struct Arguments {
     /// Folder of the coarse scene [default: out/NAME-coarse]
     #[arg(short, long)]
     output: Option<PathBuf>,
-    /// Sets a key of the scene
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
-    /// Threads; 0: all cores
-    #[arg(long)]
-    threads: Option<usize>,
     /// List the methods
     #[arg(long)]
     methods: bool,
-    /// Print as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: CommonArguments,
 }
 
-pub fn run(arguments: &Arguments) -> Done {
-    if let Some(threads) = arguments.threads {
-        lilyan_solve::threads::set_threads(threads);
-    }
+pub fn run(arguments: &CoarsenArguments) -> CommandResult {
+    arguments.common.set_threads();
     let Some(name) = arguments.scene.as_ref().filter(|_| !arguments.methods) else {
-        methods(arguments.json);
+        print_methods(arguments.common.json);
         return Ok(());
     };
-    let overrides: Vec<&str> = arguments.set.iter().map(String::as_str).collect();
-    let scene = open(name, &overrides).map_err(Failure::input)?;
+    let scene = open_scene(name, &arguments.common.set)?;
     let mesh = match (&arguments.mesh, arguments.tets) {
         (Some(file), _) => CoarseMesh::File(file.clone()),
         (None, Some(tets)) => CoarseMesh::Tets(tets),
@@ -85,84 +79,74 @@ pub fn run(arguments: &Arguments) -> Done {
     if arguments.compare.is_some_and(|end| end.is_nan() || end <= 0.0) {
         return Err(Failure::input("--compare: give a time above 0 s, or none for the scene's end"));
     }
-    let directory = arguments.output.clone().unwrap_or_else(|| {
-        let results = super::results_of(name);
-        let stem = results.file_name().map_or("run".into(), |n| n.to_string_lossy());
-        results.with_file_name(format!("{stem}-coarse"))
-    });
-    std::fs::create_dir_all(&directory).map_err(|e| {
-        Failure::input(format!("{}: {e}; choose another folder with -o", directory.display()))
-    })?;
-    let request = Request {
+    let directory = make_folder(arguments.output.as_ref(), name, "-coarse")?;
+    let request = CoarsenOptions {
         body: arguments.body.clone(),
         mesh,
         method: arguments.method.clone(),
         model: arguments.model.clone(),
         modes: arguments.modes.map(usize::from),
         display: arguments.display,
+        traction: match arguments.traction.as_str() {
+            "uniform" => Some(Traction::Uniform),
+            "least-energy" => Some(Traction::LeastEnergy),
+            _ => None,
+        },
     };
-    let bar = bar(arguments.json);
+    let bar = progress_bar(1000, "{bar:32}  {elapsed}  {msg}", arguments.common.json).inspect(keep_drawing);
     let mut show = |what: &str, done: f64| {
         if let Some(bar) = &bar {
             bar.set_position((1000.0 * done.min(1.0)) as u64);
             bar.set_message(what.to_owned());
         }
     };
-    let outcome = coarsen(&scene, &request, &directory, &mut show).and_then(|mut outcome| {
-        let coarse = check(&outcome)?;
+    let outcome = coarsen(&scene, &request, &mut show).and_then(|mut outcome| {
+        // Errors of the build are reported now, not when the coarse scene is run.
+        build(&outcome.scene)?;
+        let coarse = outcome.scene.clone();
+        let unwritten = |e: WriteError| coarse.bodies[outcome.body].mark.error(e.to_string());
+        let path = outcome.write(&directory).map_err(unwritten)?;
         if let Some(end) = arguments.compare {
             let end = end.min(scene.time.end);
             let found = Consistency::new(&scene, &coarse, outcome.body, end, &mut show)?;
-            let written = found.write(&coarse, &directory);
-            written.map_err(|e| coarse.bodies[outcome.body].mark.error(e.to_string()))?;
-            if let Some(report) = outcome.report.as_object_mut() {
-                report.insert("consistency".into(), found.report());
-            }
+            found.write(&coarse, &directory).map_err(unwritten)?;
+            outcome.report.consistency = Some(found.report());
         }
-        Ok(outcome)
+        Ok((outcome, path))
     });
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    let outcome = outcome.map_err(Failure::input)?;
-    if arguments.json {
+    let (outcome, path) = outcome.map_err(Failure::input)?;
+    if arguments.common.json {
         output::json(&outcome.report);
     } else {
-        tell(&scene, &outcome);
-        compared(&outcome, &directory);
+        print_result(&scene, &outcome, &path);
+        print_consistency(&outcome, &directory);
     }
     Ok(())
 }
 
-/// The coarse scene can be built: what stands in its way is told now, not when it is run.
-fn check(outcome: &Outcome) -> Result<Scene, SceneError> {
-    let scene = Scene::from_path(&outcome.scene)?;
-    build(&scene)?;
-    Ok(scene)
-}
-
-/// What running both showed.
-fn compared(outcome: &Outcome, directory: &std::path::Path) {
-    let Some(runs) = outcome.report["consistency"]["runs"].as_array() else { return };
+/// Prints how the runs of both scenes compare.
+fn print_consistency(outcome: &CoarsenOutcome, directory: &std::path::Path) {
+    let Some(consistency) = &outcome.report.consistency else { return };
     let mut rows =
         vec![["run", "tets", "first frequency (Hz)", "probe off by", "cost"].map(String::from).to_vec()];
-    for run in runs {
-        let share = |key: &str| format!("{:.1} %", 100.0 * run[key].as_f64().unwrap_or(f64::NAN));
-        let frequency = run["frequencies_hz"][0].as_f64().unwrap_or(f64::NAN);
-        let name = run["run"].as_str().unwrap_or_default().to_string();
+    for run in &consistency.runs {
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
         rows.push(vec![
-            name,
-            run["tets"].to_string(),
-            format!("{frequency:.5}"),
-            share("probe_error_max"),
-            share("cost_ratio"),
+            run.run.clone(),
+            run.tets.to_string(),
+            run.frequencies_hz.first().map_or_else(|| "none".into(), |frequency| format!("{frequency:.5}")),
+            percent(run.probe_error_max),
+            percent(run.cost_ratio),
         ]);
     }
     output::table(&rows);
     output::line(format!("report: {}", directory.join("consistency.html").display()));
 }
 
-fn methods(json: bool) {
+fn print_methods(json: bool) {
     if json {
         let all = CATALOGUE
             .iter()
@@ -175,30 +159,19 @@ fn methods(json: bool) {
     output::table(&rows);
 }
 
-fn tell(scene: &Scene, outcome: &Outcome) {
-    let number = |place: &str, key: &str| outcome.report[place][key].as_f64().unwrap_or(f64::NAN);
+fn print_result(scene: &Scene, outcome: &CoarsenOutcome, path: &Path) {
+    let report = &outcome.report;
     output::line(format!(
         "{}: {} tets to {}, {:.0} times fewer, by {}; mass {:.6} kg",
         scene.title,
-        number("fine", "tets"),
-        number("coarse", "tets"),
-        outcome.report["tets_ratio"].as_f64().unwrap_or(f64::NAN),
-        outcome.report["method"].as_str().unwrap_or_default(),
-        number("coarse", "mass"),
+        report.fine.tets,
+        report.coarse.tets,
+        report.tets_ratio,
+        report.method,
+        report.coarse.mass,
     ));
     for note in &outcome.notes {
         output::line(format!("note: {note}"));
     }
-    output::line(format!("scene: {}", outcome.scene.display()));
-}
-
-fn bar(json: bool) -> Option<ProgressBar> {
-    if json || !std::io::stderr().is_terminal() {
-        return None;
-    }
-    let bar = ProgressBar::new(1000);
-    let style = "{bar:32}  {elapsed}  {msg}";
-    bar.set_style(ProgressStyle::with_template(style).unwrap_or(ProgressStyle::default_bar()));
-    bar.enable_steady_tick(std::time::Duration::from_millis(200));
-    Some(bar)
+    output::line(format!("scene: {}", path.display()));
 }

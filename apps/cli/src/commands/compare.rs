@@ -1,16 +1,18 @@
 //! `lilyan compare`.
 
-use super::load;
-use super::stopping::Stopping;
-use crate::failure::{Done, Failure};
+use super::common::{CommonArguments, load, make_folder, progress_bar};
+use super::stop_signal::StopSignal;
+use crate::failure::{CommandResult, Failure};
 use crate::output;
-use indicatif::{ProgressBar, ProgressStyle};
-use lilyan_scene::compare::{self, Ask, CompareError, CompareOptions, Comparison, Method, Progress};
-use lilyan_scene::report::short;
-use lilyan_scene::run::Signal;
+use indicatif::ProgressBar;
+use lilyan_files::atomic;
+use lilyan_report::short;
 use lilyan_scene::schema::Scene;
-use lilyan_scene::writers::atomic;
-use std::io::IsTerminal;
+use lilyan_study::compare::{
+    self, CompareError, CompareOptions, CompareProgress, CompareReport, Comparison, ConfiguredIntegrator,
+    ReferenceChoice, RequestError,
+};
+use lilyan_study::run::Signal;
 use std::path::{Path, PathBuf};
 
 /// Run a scene with many integrators and steps and compare them with a converged reference.
@@ -23,7 +25,7 @@ use std::path::{Path, PathBuf};
 The table tells, for each integrator and step, the distance from the reference relative to the size of the \
 motion, wall time per simulated second, what became of energy and momenta, and the order that the errors show. \
 compare.csv, compare.json and report.html go into the output folder.")]
-pub struct Arguments {
+pub struct CompareArguments {
     /// Scene file or name of a built-in scene
     scene: String,
     /// Integrators with commas between, options in parentheses: \"variational(alpha=0.5),verlet\" [default: all
@@ -43,46 +45,30 @@ pub struct Arguments {
     /// Folder of the results [default: out/NAME-compare]
     #[arg(short, long)]
     output: Option<PathBuf>,
-    /// Sets a key of the scene, as in time.end=2; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
-    /// Threads; 0: all cores
-    #[arg(long)]
-    threads: Option<usize>,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: CommonArguments,
 }
 
-pub fn run(arguments: &Arguments) -> Done {
-    if let Some(threads) = arguments.threads {
-        lilyan_solve::threads::set_threads(threads);
-    }
+pub fn run(arguments: &CompareArguments) -> CommandResult {
+    arguments.common.set_threads();
     let options = options(arguments)?;
-    let (scene, built) = load(&arguments.scene, &arguments.set)?;
-    let directory = arguments.output.clone().unwrap_or_else(|| {
-        let results = super::results_of(&arguments.scene);
-        let name = results.file_name().map_or("run".into(), |n| n.to_string_lossy());
-        results.with_file_name(format!("{name}-compare"))
-    });
-    std::fs::create_dir_all(&directory).map_err(|e| {
-        Failure::input(format!("{}: {e}; choose another folder with -o", directory.display()))
-    })?;
-    let stopping = Stopping::listen();
-    let bar = bar(arguments.json);
+    let (scene, built) = load(&arguments.scene, &arguments.common.set)?;
+    let directory = make_folder(arguments.output.as_ref(), &arguments.scene, "-compare")?;
+    let stop = StopSignal::listen();
+    let bar = progress_bar(1000, "{prefix}  {bar:32}  {msg}", arguments.common.json);
     let csv = directory.join("compare.csv");
     let mut unwritten = None;
-    let mut progress = |now: &Progress<'_>| {
+    let mut progress = |now: &CompareProgress<'_>| {
         if let Some(bar) = &bar {
             show(bar, now);
         }
-        match stopping.signal() {
+        match stop.signal() {
             0 => Signal::Continue,
             _ => Signal::Stop,
         }
     };
     let compared = compare::compare(&scene, built, &options, &mut progress, &mut |rows| {
-        // What is done is on disk, whatever happens next.
+        // Finished runs are on disk even if a later one fails.
         unwritten = atomic::write(&csv, compare::csv(rows).as_bytes()).err();
     });
     if let Some(bar) = bar {
@@ -91,29 +77,29 @@ pub fn run(arguments: &Arguments) -> Done {
     let comparison = compared.map_err(|e| match e {
         CompareError::Input(_) => Failure::input(e),
         CompareError::NoReference(_) => Failure::stopped(e),
-        CompareError::Interrupted => Failure::interrupted(stopping.signal() as u8, e),
+        CompareError::Interrupted => Failure::interrupted(stop.signal() as u8, e),
     })?;
     let written =
         unwritten.map_or(Ok(()), Err).and_then(|()| compare::write(&scene, &comparison, &directory));
     written.map_err(|e| Failure::stopped(format!("{e}; make room or choose another folder with -o")))?;
-    if arguments.json {
-        output::json(&compare::json(&scene, &comparison));
+    if arguments.common.json {
+        output::json(&CompareReport::new(&scene, &comparison));
     } else {
-        tell(&scene, &comparison, &directory);
+        print_result(&scene, &comparison, &directory);
     }
     if comparison.interrupted {
         let message = format!("interrupted; the runs done so far are in {}", directory.display());
-        return Err(Failure::interrupted(stopping.signal() as u8, message).told(arguments.json));
+        return Err(Failure::interrupted(stop.signal() as u8, message).json_printed(arguments.common.json));
     }
     if !comparison.rows.iter().any(|r| r.finished()) {
-        return Err(Failure::stopped("no run came to its end").told(arguments.json));
+        return Err(Failure::stopped("no run finished").json_printed(arguments.common.json));
     }
     Ok(())
 }
 
-fn options(arguments: &Arguments) -> Result<CompareOptions, Failure> {
-    let named = |option: &'static str| move |e: String| Failure::input(format!("{option}: {e}"));
-    let methods = arguments.integrators.as_deref().map(Method::parse_list).transpose();
+fn options(arguments: &CompareArguments) -> Result<CompareOptions, Failure> {
+    let named = |option: &'static str| move |e: RequestError| Failure::input(format!("{option}: {e}"));
+    let methods = arguments.integrators.as_deref().map(ConfiguredIntegrator::parse_list).transpose();
     let steps =
         arguments.step_sizes.as_deref().map(|text| text.split(',').map(compare::parse_step).collect());
     let steps: Option<Vec<f64>> = steps.transpose().map_err(named("--step-sizes"))?;
@@ -123,12 +109,12 @@ fn options(arguments: &Arguments) -> Result<CompareOptions, Failure> {
     Ok(CompareOptions {
         methods: methods.map_err(named("--integrators"))?.unwrap_or_default(),
         steps: steps.unwrap_or_default(),
-        reference: Ask::parse(&arguments.reference).map_err(named("--reference"))?,
+        reference: ReferenceChoice::parse(&arguments.reference).map_err(named("--reference"))?,
         budget: arguments.budget,
     })
 }
 
-fn tell(scene: &Scene, comparison: &Comparison, directory: &Path) {
+fn print_result(scene: &Scene, comparison: &Comparison, directory: &Path) {
     let c = comparison;
     output::line(format!(
         "{}: {} s, {} tets; motion of {} m",
@@ -150,17 +136,7 @@ fn tell(scene: &Scene, comparison: &Comparison, directory: &Path) {
     output::line(format!("report: {}", directory.join("report.html").display()));
 }
 
-fn bar(json: bool) -> Option<ProgressBar> {
-    if json || !std::io::stderr().is_terminal() {
-        return None;
-    }
-    let bar = ProgressBar::new(1000);
-    let style = "{prefix}  {bar:32}  {msg}";
-    bar.set_style(ProgressStyle::with_template(style).unwrap_or(ProgressStyle::default_bar()));
-    Some(bar)
-}
-
-fn show(bar: &ProgressBar, now: &Progress<'_>) {
+fn show(bar: &ProgressBar, now: &CompareProgress<'_>) {
     // The bar draws at most 20 times a second, but setting its text is not free.
     let place = (1000.0 * now.done) as u64;
     if place == bar.position() {

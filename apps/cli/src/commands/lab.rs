@@ -1,8 +1,8 @@
 //! `lilyan lab`.
 
-use super::load;
-use super::stopping::Stopping;
-use crate::failure::{Done, Failure};
+use super::common::load;
+use super::stop_signal::StopSignal;
+use crate::failure::{CommandResult, Failure};
 use crate::output;
 use lilyan_lab::{Address, Token, serve};
 use std::io::{IsTerminal, Write};
@@ -15,13 +15,13 @@ const FIRST: &str = "wobbling-jelly";
 /// Open the lab in the browser: pull, change and compare while it moves.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  lilyan lab\n  lilyan lab cantilever --port 8000")]
-pub struct Arguments {
+pub struct LabArguments {
     /// Scene file or name of a built-in scene
     scene: Option<String>,
-    /// Port to listen at; 0: any free one
+    /// Port of the server; 0: any free one
     #[arg(long, default_value_t = 7357)]
     port: u16,
-    /// Address of this computer to listen at; others than 127.0.0.1 can be reached from elsewhere
+    /// Address of the server; with another one than 127.0.0.1, other computers can reach it
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     host: IpAddr,
     /// Only print the address, do not open a browser
@@ -32,13 +32,13 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(arguments: &Arguments) -> Done {
+pub fn run(arguments: &LabArguments) -> CommandResult {
     let scene = arguments.scene.as_deref().unwrap_or(FIRST);
-    // What is wrong with the scene is told here, not in the browser.
+    // Errors of the scene are reported here, not in the browser.
     load(scene, &[])?;
     let token = Token::new().map_err(Failure::input)?;
     let secret = token.text().to_owned();
-    let stopping = Stopping::listen();
+    let stopping = StopSignal::listen();
     let mut doorway = None;
     let opened = |here: SocketAddr| {
         let url = format!("http://{here}/#token={secret}");

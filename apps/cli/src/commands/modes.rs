@@ -1,10 +1,11 @@
 //! `lilyan modes`.
 
-use super::load;
-use crate::failure::{Done, Failure};
+use super::common::{default_folder, load};
+use crate::failure::{CommandResult, Failure};
 use crate::output;
-use lilyan_scene::diagnose;
-use lilyan_scene::writers::{atomic, csv, vtu};
+use lilyan_dynamics::spectrum;
+use lilyan_files::{atomic, csv};
+use lilyan_mesh_io::writers::vtu;
 use lilyan_solve::EigenError;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Lowest free-vibration modes of a scene: frequencies, and shapes as files.
 #[derive(clap::Args)]
 #[command(after_help = "Example: lilyan modes cantilever -n 10 -o out/modes")]
-pub struct Arguments {
+pub struct ModesArguments {
     /// Scene file or name of a built-in scene
     scene: String,
     /// How many
@@ -36,31 +37,36 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(arguments: &Arguments) -> Done {
+pub fn run(arguments: &ModesArguments) -> CommandResult {
     let (_, built) = load(&arguments.scene, &arguments.set)?;
     let q = match &arguments.at {
-        None => diagnose::rest_positions(&built),
+        None => built.rest_positions(),
         Some(frame) => {
             let path = match frame.parse::<usize>() {
-                Ok(number) => super::results_of(&arguments.scene).join(vtu::frame_name(number)),
+                Ok(number) => default_folder(&arguments.scene, "").join(vtu::frame_name(number)),
                 Err(_) => PathBuf::from(frame),
             };
-            frame_positions(&path, built.simulation.state.q.len())?
+            frame_positions(&path, built.simulation.state().q.len())?
         }
     };
-    let modes = diagnose::modes(&built, &q, arguments.count as usize).map_err(|e| match e {
-        EigenError::TooManyModes { .. } => Failure::input(format!("{e}; ask for fewer with -n")),
-        e => Failure::stopped(e),
-    })?;
+    let modes =
+        spectrum::modes(built.simulation.system(), &q, arguments.count as usize).map_err(|e| match e {
+            EigenError::TooManyModes { .. } => Failure::input(format!("{e}; ask for fewer with -n")),
+            e => Failure::stopped(e),
+        })?;
     let two_pi = 2.0 * std::f64::consts::PI;
-    // Zero modes come out at ± round-off.
-    let frequency = |value: f64| value.signum() * value.abs().sqrt() / two_pi;
+    // A rigid mode has a λ of ± round-off, which is no frequency. A λ below that is an instability, told by its sign.
+    let round_off = 1e-6 * modes.shift;
+    let frequency = |value: f64| match value.abs() > round_off {
+        true => value.signum() * value.abs().sqrt() / two_pi,
+        false => 0.0,
+    };
     let frequencies: Vec<f64> = modes.values.iter().map(|v| frequency(*v)).collect();
     if let Some(directory) = &arguments.output {
         std::fs::create_dir_all(directory).map_err(Failure::input)?;
         write_modes(&built, &q, &modes, &frequencies, directory).map_err(Failure::input)?;
         if arguments.matrices {
-            let m = diagnose::matrices(&built, &q);
+            let m = spectrum::matrices(built.simulation.system(), &q);
             for (name, matrix) in [("K.mtx", &m.stiffness), ("M.mtx", &m.mass)] {
                 atomic::write(directory.join(name), matrix_market(matrix).as_bytes())
                     .map_err(Failure::input)?;
@@ -89,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Done {
 }
 
 fn frame_positions(frame: &Path, dofs: usize) -> Result<Vec<f64>, Failure> {
-    match lilyan_scene::readers::read_vertices(frame).map_err(Failure::input)? {
+    match lilyan_mesh_io::readers::read_vertices(frame).map_err(Failure::input)? {
         vertices if 3 * vertices.len() == dofs => Ok(vertices.concat()),
         _ => Err(Failure::input(format!(
             "{}: this frame does not belong to the scene (its number of vertices differs)",
@@ -106,15 +112,13 @@ fn write_modes(
     directory: &Path,
 ) -> Result<(), atomic::WriteError> {
     let mut table = csv::Table::new(["mode", "frequency_hz", "eigenvalue", "residual"]);
-    let cells = vtu::Cells::of(built.simulation.system.bodies());
+    let cells = lilyan_solid::output::cells(built.simulation.system().bodies());
     for (k, shape) in modes.vectors.iter().enumerate() {
         table.push(&[(k + 1) as f64, frequencies[k], modes.values[k], modes.residuals[k]]);
         vtu::Frame {
             time: None,
             positions: q,
-            tets: &cells.tets,
-            triangles: &cells.triangles,
-            lines: &cells.lines,
+            blocks: &cells,
             point_fields: vec![vtu::Field { name: "shape", components: 3, values: shape }],
             cell_fields: Vec::new(),
         }

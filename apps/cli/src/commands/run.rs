@@ -1,61 +1,55 @@
 //! `lilyan run`.
 
-use super::load;
-use super::stopping::Stopping;
-use crate::failure::{Done, Failure};
+use super::common::{CommonArguments, default_folder, keep_drawing, load, progress_bar};
+use super::stop_signal::StopSignal;
+use crate::failure::{CommandResult, Failure};
 use crate::output;
-use indicatif::{ProgressBar, ProgressStyle};
+use lilyan_report::Level;
 use lilyan_scene::library;
-use lilyan_scene::report::Level;
-use lilyan_scene::run::{Outcome, Progress, RunError, RunOptions, Signal, Status, run as simulate};
-use std::io::IsTerminal;
+use lilyan_study::run::{RunError, RunOptions, RunOutcome, RunProgress, Signal, Status, run as simulate};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Simulate a scene: frames, tables and a report with a verdict.
 #[derive(clap::Args, Default)]
 #[command(
-    after_help = "Examples:\n  lilyan run\n  lilyan run cantilever --set time.step=0.02 -o out/coarse\n  lilyan run scene.toml --resume"
+    after_help = "Examples:\n  lilyan run\n  lilyan run cantilever --set time.step=0.02 -o out/long-step\n  lilyan run scene.toml --resume\n  lilyan run scene.toml -v 2> log"
 )]
-pub struct Arguments {
+pub struct RunArguments {
     /// Scene file or name of a built-in scene (`lilyan scenes`); absent: the default scene
     scene: Option<String>,
     /// Folder of the results [default: out/NAME]
     #[arg(short, long)]
     output: Option<PathBuf>,
-    /// Sets a key of the scene, as in time.step=0.002; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
     /// Stop after this many steps
     #[arg(long)]
     steps: Option<u64>,
-    /// Threads; 0: all cores
-    #[arg(long)]
-    threads: Option<usize>,
     /// Go on from the checkpoint in the output folder
     #[arg(long)]
     resume: bool,
-    /// Print the summary as JSON
-    #[arg(long)]
-    json: bool,
+    /// Tell on standard error what every step and Newton iteration does; twice: linear solves too
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    verbose: u8,
+    #[command(flatten)]
+    common: CommonArguments,
 }
 
-pub fn run(arguments: &Arguments) -> Done {
-    if let Some(threads) = arguments.threads {
-        lilyan_solve::threads::set_threads(threads);
-    }
+pub fn run(arguments: &RunArguments) -> CommandResult {
+    arguments.common.set_threads();
+    listen(arguments.verbose);
     let name = arguments.scene.as_deref().unwrap_or(library::SCENES[0].name);
-    let (scene, built) = load(name, &arguments.set)?;
+    let (scene, built) = load(name, &arguments.common.set)?;
     for warning in &built.warnings {
         eprintln!("warning: {warning}");
     }
-    let directory = arguments.output.clone().unwrap_or_else(|| super::results_of(name));
+    let directory = arguments.output.clone().unwrap_or_else(|| default_folder(name, ""));
     let known = built.warnings.len();
-    let stopping = Stopping::listen();
-    let bar = bar(scene.time.steps(), arguments.json);
+    let stop = StopSignal::listen();
+    let quiet = arguments.common.json || arguments.verbose > 0;
+    let template = "{msg}  {bar:32}  step {pos}/{len}  {per_sec}  {eta} left";
+    let bar = progress_bar(scene.time.steps(), template, quiet).inspect(keep_drawing);
     let mut shown = 0.0;
     let options = RunOptions { directory, resume: arguments.resume, steps: arguments.steps };
-    let outcome = simulate(&scene, built, &options, &mut |now: &Progress| {
+    let outcome = simulate(&scene, built, &options, &mut |now: &RunProgress| {
         if let Some(bar) = &bar
             && now.wall - shown > 0.1
         {
@@ -64,7 +58,7 @@ pub fn run(arguments: &Arguments) -> Done {
             bar.set_position(now.step);
             bar.set_message(format!("t = {:.4} s", now.t));
         }
-        match stopping.signal() {
+        match stop.signal() {
             0 => Signal::Continue,
             _ => Signal::Stop,
         }
@@ -76,45 +70,41 @@ pub fn run(arguments: &Arguments) -> Done {
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    if let Some(late) = outcome.summary["warnings"].as_array() {
-        for warning in late.iter().skip(known).filter_map(|w| w.as_str()) {
-            eprintln!("warning: {warning}");
-        }
+    for warning in outcome.summary.warnings.iter().skip(known) {
+        eprintln!("warning: {warning}");
     }
-    finish(arguments, &outcome, stopping.signal())
+    finish(arguments, &outcome, stop.signal())
 }
 
-fn bar(steps: u64, json: bool) -> Option<ProgressBar> {
-    if json || !std::io::stderr().is_terminal() {
-        return None;
-    }
-    let bar = ProgressBar::new(steps);
-    let style = "{msg}  {bar:32}  step {pos}/{len}  {per_sec}  {eta} left";
-    bar.set_style(ProgressStyle::with_template(style).unwrap_or(ProgressStyle::default_bar()));
-    bar.enable_steady_tick(Duration::from_millis(200));
-    Some(bar)
+/// Writes the tracing events of solvers and integrators to standard error.
+fn listen(verbosity: u8) {
+    let level = match verbosity {
+        0 => return,
+        1 => tracing::Level::DEBUG,
+        _ => tracing::Level::TRACE,
+    };
+    let written =
+        tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false);
+    // This fails only if there is a subscriber already.
+    let _ = written.without_time().with_target(false).with_level(false).try_init();
 }
 
-fn finish(arguments: &Arguments, outcome: &Outcome, signal: usize) -> Done {
+fn finish(arguments: &RunArguments, outcome: &RunOutcome, signal: usize) -> CommandResult {
     let report = outcome.report.display();
-    if arguments.json {
+    if arguments.common.json {
         output::json(&outcome.summary);
     } else {
         let s = &outcome.summary;
         output::line(format!(
             "{}: {} steps, {:.4} s simulated in {:.2} s, {} elements",
-            s["title"].as_str().unwrap_or(""),
-            s["steps"],
-            s["time_simulated"].as_f64().unwrap_or(0.0),
-            s["wall_seconds"].as_f64().unwrap_or(0.0),
-            s["elements"]
+            s.title, s.steps, s.time_simulated, s.wall_seconds, s.elements
         ));
         let mark = match outcome.verdict.level {
             Level::Pass => "✓",
             Level::Warn => "!",
             Level::Fail => "✗",
         };
-        // Why it stopped is told last, on standard error.
+        // The reason is printed last, on standard error.
         output::line(match &outcome.status {
             Status::Finished => format!("{mark} {}: {}", outcome.verdict.headline, outcome.verdict.sentence),
             _ => format!("{mark} {}", outcome.verdict.headline),
@@ -125,10 +115,11 @@ fn finish(arguments: &Arguments, outcome: &Outcome, signal: usize) -> Done {
         Status::Finished => Ok(()),
         Status::Interrupted => {
             let message = "interrupted; the same command with --resume goes on from here";
-            Err(Failure::interrupted(signal as u8, message).told(arguments.json))
+            Err(Failure::interrupted(signal as u8, message).json_printed(arguments.common.json))
         }
         Status::Failed(why) => {
-            Err(Failure::stopped(format!("{why}\nresults so far: {report}")).told(arguments.json))
+            Err(Failure::stopped(format!("{why}\nresults so far: {report}"))
+                .json_printed(arguments.common.json))
         }
     }
 }

@@ -1,14 +1,18 @@
 //! `lilyan scenes`.
 
-use crate::failure::{Done, Failure};
+use crate::failure::{CommandResult, Failure};
 use crate::output;
 use lilyan_scene::{library, suggest};
 use serde_json::json;
 
 /// List the built-in scenes, or print one.
 #[derive(clap::Args)]
-#[command(after_help = "Example: lilyan scenes cantilever > my.toml && lilyan run my.toml")]
-pub struct Arguments {
+#[command(after_help = "Examples:
+  lilyan scenes cantilever > my.toml && lilyan run my.toml
+  lilyan scenes papers/k06-fig-2-rod
+
+Scenes named papers/… follow a figure or table of the literature; their first lines say what to run and to look at.")]
+pub struct ScenesArguments {
     /// Print this scene's file
     name: Option<String>,
     /// Print as JSON
@@ -16,20 +20,19 @@ pub struct Arguments {
     json: bool,
 }
 
-pub fn run(arguments: &Arguments) -> Done {
+pub fn run(arguments: &ScenesArguments) -> CommandResult {
     let Some(name) = &arguments.name else {
         if arguments.json {
-            let scenes: Vec<_> =
-                library::SCENES.iter().map(|s| json!({ "name": s.name, "summary": s.summary })).collect();
+            let scenes: Vec<_> = all().map(|s| json!({ "name": s.name, "summary": s.summary })).collect();
             output::json(&json!({ "scenes": scenes }));
         } else {
             let row = |s: &library::BuiltIn| vec![s.name.to_string(), s.summary.to_string()];
-            output::table(&library::SCENES.iter().map(row).collect::<Vec<_>>());
+            output::table(&all().map(row).collect::<Vec<_>>());
         }
         return Ok(());
     };
     let scene = library::find(name).ok_or_else(|| {
-        let names: Vec<&str> = library::SCENES.iter().map(|s| s.name).collect();
+        let names: Vec<&str> = all().map(|s| s.name).collect();
         Failure::input(suggest::unknown("built-in scene", name, &names))
     })?;
     if arguments.json {
@@ -38,4 +41,8 @@ pub fn run(arguments: &Arguments) -> Done {
         output::line(scene.text.trim_end());
     }
     Ok(())
+}
+
+fn all() -> impl Iterator<Item = &'static library::BuiltIn> {
+    library::SCENES.iter().chain(library::PAPERS)
 }

@@ -6,7 +6,18 @@ use std::fs;
 #[test]
 fn every_command_has_help_with_an_example() {
     let dir = folder("help", BAR);
-    for name in ["run", "check", "compare", "modes", "coarsen", "scenes", "integrators", "materials"] {
+    for name in [
+        "run",
+        "check",
+        "compare",
+        "modes",
+        "coarsen",
+        "scenes",
+        "schema",
+        "integrators",
+        "materials",
+        "licenses",
+    ] {
         let out = expect(&dir, &[name, "--help"], 0);
         assert!(text(&out.stdout).contains("lilyan "), "{name}");
         assert!(text(&out.stdout).contains("Example"), "{name}");
@@ -19,7 +30,7 @@ fn every_command_has_help_with_an_example() {
 #[test]
 fn every_command_prints_one_json_object_and_nothing_else() {
     let dir = folder("json", BAR);
-    let commands: [&[&str]; 10] = [
+    let commands: [&[&str]; 12] = [
         &["run", "scene.toml", "--json"],
         &["check", "scene.toml", "--json"],
         &["check", "steel-cantilever", "--json"],
@@ -27,9 +38,11 @@ fn every_command_prints_one_json_object_and_nothing_else() {
         &["coarsen", "scene.toml", "--tets", "6", "-o", "coarse", "--json"],
         &["coarsen", "--methods", "--json"],
         &["scenes", "--json"],
+        &["schema", "--json"],
         &["scenes", "cantilever", "--json"],
         &["integrators", "--json"],
         &["materials", "--json"],
+        &["licenses", "--json"],
     ];
     for arguments in commands {
         json(&expect(&dir, arguments, 0).stdout);
@@ -61,6 +74,13 @@ fn catalogues_say_what_the_contract_promises() {
     for entry in materials["materials"].as_array().unwrap() {
         assert!(entry["cite"]["text"].is_string(), "{entry}");
     }
+    let contacts = materials["contact"].as_array().unwrap();
+    assert!(!contacts.is_empty());
+    for entry in contacts {
+        assert!(entry["cite"]["text"].is_string() && entry["parameters"].is_array(), "{entry}");
+    }
+    let listed = text(&expect(&dir, &["materials"], 0).stdout);
+    assert!(listed.contains("contact (contact.model in the scene):"), "{listed}");
     let scene = text(&expect(&dir, &["scenes", "cantilever"], 0).stdout);
     fs::write(dir.join("mine.toml"), scene).unwrap();
     expect(&dir, &["run", "mine.toml", "--steps", "1"], 0);

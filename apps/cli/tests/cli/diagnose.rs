@@ -29,3 +29,13 @@ fn modes_writes_shapes() {
     let out = expect(&dir, &["modes", "cantilever", "--at", "out/frames/000003.vtu"], 1);
     assert!(text(&out.stderr).contains("does not belong"));
 }
+
+#[test]
+fn rigid_modes_have_no_frequency() {
+    let dir = folder("rigid-modes", BAR);
+    let told = json(&expect(&dir, &["modes", "scene.toml", "-n", "7", "--json"], 0).stdout);
+    let hz: Vec<f64> =
+        told["frequencies_hz"].as_array().unwrap().iter().map(|f| f.as_f64().unwrap()).collect();
+    assert_eq!(hz[..6], [0.0; 6]);
+    assert!(hz[6] > 1e-3, "{hz:?}");
+}

@@ -5,6 +5,8 @@ mod coarsen;
 mod common;
 mod compare;
 mod diagnose;
+mod licenses;
 mod resume;
 mod run;
+mod verbose;
 mod wrong;

@@ -40,16 +40,6 @@ fn wrong_input_is_refused_with_place_and_remedy() {
         ),
         (&["scene.toml", "--set", "probe.tip.at=[9,9,9]"], &["probe", "outside of body \"bar\""]),
         (
-            &[
-                "scene.toml",
-                "--set",
-                "environment.monopole={strength=1,at=[0,0,0]}",
-                "--set",
-                "body.initial={}",
-            ],
-            &["monopole", "move one"],
-        ),
-        (
             &["scene.toml", "--set", "body.initial.twist={axis=[1,0,0],degrees=360}"],
             &["inside out", "stable-neo-hookean"],
         ),
@@ -78,9 +68,7 @@ fn an_explosion_ends_with_status_2_and_keeps_what_was_good() {
         [&["run", "scene.toml", "-o", "out", "--set", "integrator.name=verlet"], &set[..]].concat();
     let out = expect(&dir, &arguments, 2);
     let message = text(&out.stderr);
-    for part in
-        ["at t = ", "The stable step of an explicit method is about", "energy-momentum", "results so far"]
-    {
+    for part in ["at t = ", "The stable step of verlet is about", "energy-momentum", "results so far"] {
         assert!(message.contains(part), "{part}: {message}");
     }
     let read = |name: &str| fs::read_to_string(dir.join("out").join(name)).unwrap();

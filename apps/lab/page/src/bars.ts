@@ -1,4 +1,4 @@
-// The bar at the top (time, recording, appearance) and the one with the tools of the hand.
+// The bar at the top (time, recording, appearance) and the bar with the pointer tools.
 
 import { type Control, segments, slider } from "./controls.ts";
 import { button, download, h, type IconName, icon, setIcon } from "./dom.ts";
@@ -90,8 +90,9 @@ export function topBar(lab: Lab, actions: Actions, recorder: Recorder | null): C
 const TOOL_NAMES: Record<Tool, { label: string; title: string; picture: IconName }> = {
     pull: { label: "Pull", title: "Pull with a spring (G)", picture: "hand" },
     pin: { label: "Pin", title: "Pin where you click; again to free it (P)", picture: "pin" },
-    force: { label: "Force", title: "Drag a lasting force; click to take it away (O)", picture: "force" },
+    force: { label: "Force", title: "Drag to apply a constant force; click to remove it (O)", picture: "force" },
     kick: { label: "Kick", title: "Drag an impulse (K)", picture: "kick" },
+    vertex: { label: "Vertex", title: "Click on a vertex to see its numbers and to set them (V)", picture: "vertex" },
     throw: { label: "Throw", title: "Drag a velocity for the whole body (T)", picture: "throw" },
 };
 
@@ -111,8 +112,8 @@ export function toolBar(lab: Lab, hand: Hand, gravity: Gravity): Control {
             lab.tell("touched", k);
         }
     });
-    const cut = button("gravity", "Cut gravity", "Cut gravity", () => gravity.toggle());
-    // Where the settings are out of sight, the one to begin with is not.
+    const cut = button("gravity", "Remove gravity", "Remove gravity", () => gravity.toggle());
+    // On a small screen the settings are hidden, so the stiffness has buttons here.
     const stiffness = () => numberAt(lab.shown?.scene ?? {}, "body.0.material.E");
     const times = (factor: number) => () => lab.set("body.0.material.E", Number((factor * (stiffness() ?? 1)).toPrecision(3)));
     const softer = button("softer", "A third of the stiffness", "Softer", times(1 / 3), "only-small");
@@ -121,9 +122,8 @@ export function toolBar(lab: Lab, hand: Hand, gravity: Gravity): Control {
         for (const control of [tools, strength, brush]) control.update();
         softer.hidden = stiffer.hidden = stiffness() === null;
         free.hidden = hand.tool !== "pin";
-        cut.textContent = gravity.on ? "Cut gravity" : "Add gravity";
-        cut.title = gravity.on ? "Cut gravity (J)" : "Add gravity (J)";
-        cut.setAttribute("aria-label", cut.title);
+        cut.textContent = gravity.on ? "Remove gravity" : "Add gravity";
+        cut.title = gravity.on ? "Remove gravity (J)" : "Add gravity (J)";
         cut.setAttribute("aria-pressed", String(gravity.on));
     };
     return { element: h("div", { class: "tools" }, tools.element, strength.element, brush.element, free, softer, stiffer, cut), update };

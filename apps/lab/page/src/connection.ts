@@ -1,4 +1,4 @@
-// The socket to the simulation: opens it, opens it again when it is lost, and keeps the name of the session.
+// The WebSocket to the server. It is opened again when the connection is lost. The name of the session is kept.
 
 import type { Request, ServerEvent } from "./protocol.ts";
 import { type Binary, decode } from "./wire.ts";
@@ -14,7 +14,7 @@ export interface Listener {
 const TOKEN = "lilyan.token";
 const SESSION = "lilyan.session";
 
-/** What the fragment of the address asks for; the token is taken out of the address bar. */
+/** Reads the fragment of the address. The token is removed from the address bar. */
 export function takeFragment(): { gallery: string | null } {
     const fragment = new URLSearchParams(location.hash.slice(1));
     const token = fragment.get("token");
@@ -77,20 +77,20 @@ export class Connection {
         this.listener.event(event);
     }
 
-    /** Whether it could be sent. */
+    /** Sends a request; returns whether it could be sent. */
     send(request: Request): boolean {
         if (this.socket?.readyState !== WebSocket.OPEN) return false;
         this.socket.send(JSON.stringify(request));
         return true;
     }
 
-    /** Where a file lies that a job left. */
+    /** The address of a file that a job wrote. */
     result(job: number, file: string): string {
         const token = sessionStorage.getItem(TOKEN) ?? "";
         return `/result?${new URLSearchParams({ token, session: this.session ?? "", job: String(job), file })}`;
     }
 
-    /** Sends a mesh file; the answer says in words why not. */
+    /** Sends a mesh file. Throws an error with the reason if it is refused. */
     async upload(file: File): Promise<void> {
         const token = sessionStorage.getItem(TOKEN) ?? "";
         const query = new URLSearchParams({ token, session: this.session ?? "", name: file.name });

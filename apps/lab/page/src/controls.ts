@@ -1,4 +1,4 @@
-// Sliders, choices and switches. Each shows what the simulation says, except while a hand is on it.
+// Sliders, choices and switches. Each shows the value of the simulation, except while the user changes it.
 
 import { h } from "./dom.ts";
 import { type Scale, short } from "./numbers.ts";
@@ -8,7 +8,7 @@ export interface Control {
     update(): void;
 }
 
-/** How long a control keeps what was set by hand before it believes the simulation again, ms. */
+/** How long a control shows the value that the user set before it shows that of the simulation again, ms. */
 const HOLD = 500;
 
 class Hold {
@@ -28,13 +28,13 @@ class Hold {
     }
 }
 
-/** What was set by hand was refused: controls show again what is. */
+/** After a refused change, controls show the values of the simulation again. */
 export function letGo(): void {
     Hold.release();
     if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
 }
 
-/** Enter takes what was typed and gives the keys back to the simulation; Escape gives it up. */
+/** Enter accepts the typed text and leaves the field; Escape discards the text. */
 export function leaveOnEnter(field: HTMLInputElement): void {
     let before = "";
     field.addEventListener("focus", () => void (before = field.value));
@@ -50,7 +50,7 @@ export interface SliderOptions {
     unit?: string;
     scale: Scale;
     title?: string;
-    /** `null`: there is no such thing now, and the slider hides. */
+    /** `null`: the scene has no such value, and the slider is hidden. */
     get: () => number | null;
     /** `done` is false while it is being dragged. */
     set: (value: number, done: boolean) => void;
@@ -132,6 +132,7 @@ export function select(options: SelectOptions): Control {
                 field.replaceChildren(...grouped(choices));
             }
             field.value = options.get();
+            field.title = field.selectedOptions[0]?.textContent ?? "";
         },
     };
     control.update();
@@ -196,6 +197,47 @@ export function segments(options: SegmentsOptions): Control {
     return control;
 }
 
+export interface TripleOptions {
+    test: string;
+    label: string;
+    unit: string;
+    title?: string;
+    /** `null`: there is no such vector, and the row is hidden. */
+    get: () => readonly number[] | null;
+    set: (value: [number, number, number]) => void;
+}
+
+/** Three numbers. They are accepted together by Enter; a row that the user is in does not follow the simulation. */
+export function triple(options: TripleOptions): Control {
+    const fields = ["x", "y", "z"].map((axis) => h("input", {
+        type: "text", inputmode: "decimal", class: "number", autocomplete: "off", "data-test": `${options.test}-${axis}`, "aria-label": `${options.label} ${axis}, ${options.unit}`,
+    }));
+    const element = h("div", { class: "triple", role: "group", "aria-label": options.label, title: options.title ?? null }, h("span", {}, options.label), h("span", { class: "unit" }, options.unit), fields);
+    const control: Control = {
+        element,
+        update() {
+            const value = options.get();
+            element.hidden = value === null;
+            if (value === null || element.contains(document.activeElement)) return;
+            for (const [k, field] of fields.entries()) field.value = short(value[k]!, 4);
+        },
+    };
+    for (const field of fields) {
+        field.addEventListener("focus", () => field.select());
+        field.addEventListener("keydown", (event) => {
+            if (event.key === "Escape") return field.blur();
+            if (event.key !== "Enter") return;
+            const value = fields.map(({ value }) => (value.trim() === "" ? NaN : Number(value)));
+            field.blur();
+            if (value.every(Number.isFinite)) options.set(value as [number, number, number]);
+            else control.update();
+        });
+        field.addEventListener("blur", () => setTimeout(() => control.update(), 0));
+    }
+    control.update();
+    return control;
+}
+
 export interface TextOptions {
     test: string;
     label: string;
@@ -203,7 +245,7 @@ export interface TextOptions {
     set: (value: string) => void;
 }
 
-/** A line of text; taken on Enter or when left. */
+/** A line of text. It is accepted on Enter or when the field loses the focus. */
 export function text(options: TextOptions): Control {
     const field = h("input", { type: "text", "data-test": options.test, "aria-label": options.label, autocomplete: "off", spellcheck: "false" });
     leaveOnEnter(field);

@@ -1,4 +1,4 @@
-// Elements in one expression.
+// Creates elements in one expression.
 
 type Child = Node | string | null | undefined | false;
 type Attributes = { [name: string]: unknown };
@@ -29,6 +29,7 @@ const ICONS = {
     pin: "M14 2l8 8-3 1-4 4v5l-4-4-6 6-1-1 6-6-4-4h5l4-4z",
     force: "M3 19.5L15 7.5V13h2.5V4h-9v2.5H14L2 18z",
     kick: "M13 2L4 14h6l-1 8 9-12h-6z",
+    vertex: "M12 8.5a3.5 3.5 0 1 1 0 7 3.5 3.5 0 0 1 0-7zM11 2h2v4.5h-2zM11 17.5h2V22h-2zM2 11h4.5v2H2zM17.5 11H22v2h-4.5z",
     throw: "M4 20c0-9 5-14 12-14V2l6 6-6 6v-4C11 10 7 13 6 20z",
     camera: "M9 4L7.5 6H4a2 2 0 0 0-2 2v10a2 2 0 0 0 2 2h16a2 2 0 0 0 2-2V8a2 2 0 0 0-2-2h-3.5L15 4zm3 5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9z",
     video: "M3 6h12v12H3zM17 10l5-3v10l-5-3z",
@@ -59,12 +60,12 @@ export function setIcon(svg: SVGSVGElement, name: IconName): void {
     svg.replaceChildren(path);
 }
 
-/** A button with a picture; `label` is its tooltip and its name for screen readers. */
+/** A button; `label` is its tooltip, and its name for screen readers if it shows a picture instead of a text. */
 export function button(test: string, label: string, content: IconName | string, action: () => void, extra = ""): HTMLButtonElement {
     const known = content in ICONS;
     return h(
         "button",
-        { type: "button", class: `button ${known ? "icon" : ""} ${extra}`.trim(), title: label, "aria-label": label, "data-test": test, onclick: action },
+        { type: "button", class: `button ${known ? "icon" : ""} ${extra}`.trim(), title: label, "aria-label": known ? label : null, "data-test": test, onclick: action },
         known ? (icon(content as IconName) as unknown as Node) : content,
     );
 }

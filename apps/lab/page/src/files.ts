@@ -1,16 +1,19 @@
-// Scenes and meshes that are dropped on the page or chosen.
+// Scenes and meshes that the user drops on the page or chooses.
 
 import type { Lab } from "./lab.ts";
 
 const SCENES = [".toml", ".json"];
-const MESHES = [".msh", ".mesh", ".node", ".ele", ".vtk", ".vtu", ".veg", ".obj", ".stl", ".ply"];
+
+/** Endings of the mesh files that the program reads. */
+const meshEndings = (lab: Lab) => lab.catalogue.meshes.flatMap(({ extensions }) => extensions.map((e) => `.${e}`));
 
 export async function take(lab: Lab, files: File[]): Promise<void> {
     const ending = (file: File) => file.name.slice(file.name.lastIndexOf(".")).toLowerCase();
+    const known = meshEndings(lab);
     const scene = files.find((file) => SCENES.includes(ending(file)));
-    const meshes = files.filter((file) => MESHES.includes(ending(file)));
+    const meshes = files.filter((file) => known.includes(ending(file)));
     if (!scene && meshes.length === 0) {
-        lab.tell("error", { text: `${files[0]?.name ?? "This"} is neither a scene (${SCENES.join(", ")}) nor a mesh (${MESHES.join(", ")}).`, request: "open" });
+        lab.tell("error", { text: `${files[0]?.name ?? "This"} is neither a scene (${SCENES.join(", ")}) nor a mesh (${known.join(", ")}).`, request: "open" });
         return;
     }
     try {
@@ -22,7 +25,7 @@ export async function take(lab: Lab, files: File[]): Promise<void> {
         lab.tell("error", { text: `The mesh could not be loaded: ${problem instanceof Error ? problem.message : problem}`, request: "mesh" });
         return;
     }
-    // A scene may name the meshes that came with it; a mesh alone is for the body that is there. TetGen's come in pairs.
+    // A scene can name meshes that were dropped with it. A mesh alone replaces that of the first body. TetGen meshes are pairs of files.
     if (scene) lab.send({ do: "open", text: await scene.text(), name: scene.name });
     else lab.send({ do: "mesh", name: (meshes.find((mesh) => ending(mesh) !== ".ele") ?? meshes[0]!).name });
 }
@@ -52,7 +55,7 @@ export function choose(lab: Lab): void {
     const input = document.createElement("input");
     input.type = "file";
     input.multiple = true;
-    input.accept = [...SCENES, ...MESHES].join(",");
+    input.accept = [...SCENES, ...meshEndings(lab)].join(",");
     input.onchange = () => void take(lab, [...(input.files ?? [])]);
     input.click();
 }

@@ -1,5 +1,5 @@
-// What a newcomer could do next, one thing at a time: pull, change the material, look at the energy. Each vanishes when it is
-// done, and all of them once somebody knows the way.
+// Hints for new users, one at a time: pull, change the material, look at the energy. A hint disappears when the user has done it. Hints are
+// not shown again to a user who has changed the material.
 
 import { h } from "./dom.ts";
 import type { Lab } from "./lab.ts";
@@ -24,7 +24,7 @@ export class Hints {
         this.show(localStorage.getItem(KNOWN) === null ? "pull" : null);
         let before = "";
         lab.on("panes", (panes) => {
-            // Who compares needs no help.
+            // A user who compares panes needs no hints.
             if (panes.length > 1) this.show(null);
             const material = JSON.stringify(panes.map((pane) => [pane.title, pane.scene.body]));
             if (this.stage === "change" && before !== "" && material !== before) this.changed();

@@ -1,4 +1,4 @@
-// The recent past of one pane, sample by sample: the near past in full, the far past thinned.
+// The recent samples of one pane. Old samples are thinned.
 
 import type { FrameInfo } from "./protocol.ts";
 
@@ -13,6 +13,8 @@ const CAPACITY = 8192;
 
 export class History {
     length = 0;
+    /** Time of the last change of settings. */
+    changed = -Infinity;
     private readonly data: Record<Series, Float64Array>;
 
     constructor(private readonly capacity = CAPACITY) {
@@ -30,6 +32,7 @@ export class History {
 
     clear(): void {
         this.length = 0;
+        this.changed = -Infinity;
     }
 
     /**
@@ -50,7 +53,7 @@ export class History {
         for (let s = 0; s < SERIES.length; s++) this.data[SERIES[s]!][k] = values[s]!;
     }
 
-    /** Every second sample of the older half goes. */
+    /** Removes every second sample of the older half. */
     private thin(): void {
         const half = this.capacity >> 1;
         const kept = half >> 1;

@@ -12,7 +12,7 @@ const KEYS: [string, string][] = [
     ["Ctrl+Z", "undo the last change of a setting"],
     ["F", "frame all"],
     ["H", "hide or show the panels"],
-    ["G  P  O  K  T", "pull, pin, force, kick, throw"],
+    ["G  P  O  K  T  V", "pull, pin, force, kick, throw, vertex"],
     ["J", "gravity off or on"],
     ["S", "save a picture"],
     ["drag the body", "use the tool on it"],
@@ -33,14 +33,14 @@ export function keysDialog(): HTMLDialogElement {
     return dialog;
 }
 
-/** Keys belong to what is being typed in, if anything. */
+/** Whether the user is typing into a field, which then gets the keys. */
 function typing(event: KeyboardEvent): boolean {
     const target = event.target as HTMLElement;
     if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
     return target instanceof HTMLInputElement && ["text", "number", "search"].includes(target.type);
 }
 
-/** Whether a control has the focus because somebody went there with the keyboard. */
+/** Whether a control got the focus by the keyboard. */
 let reached = false;
 window.addEventListener("focusin", (event) => void (reached = (event.target as HTMLElement).matches(":focus-visible")));
 window.addEventListener("pointerdown", () => void (reached = false));
@@ -60,7 +60,7 @@ export function listen(actions: Actions & { screenshot(): void; gravity(): void 
     };
     const does: Record<string, () => void> = {
         " ": actions.playPause, ".": actions.step, Backspace: actions.reset, f: actions.frameAll, h: actions.hidePanels, "?": actions.help,
-        g: () => hand?.setTool("pull"), p: () => hand?.setTool("pin"), o: () => hand?.setTool("force"), k: () => hand?.setTool("kick"), t: () => hand?.setTool("throw"),
+        g: () => hand?.setTool("pull"), p: () => hand?.setTool("pin"), o: () => hand?.setTool("force"), k: () => hand?.setTool("kick"), t: () => hand?.setTool("throw"), v: () => hand?.setTool("vertex"),
         j: actions.gravity, s: actions.screenshot,
         ArrowLeft: () => turn(-0.1, 0), ArrowRight: () => turn(0.1, 0), ArrowUp: () => turn(0, 0.1), ArrowDown: () => turn(0, -0.1),
         "+": () => zoom(0.9), "-": () => zoom(1.1),
@@ -72,16 +72,16 @@ export function listen(actions: Actions & { screenshot(): void; gravity(): void 
         }
         if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
         const target = event.target as HTMLElement;
-        // Who goes from control to control with the keyboard presses them with Space; who clicked one pauses with it.
+        // Space presses a control that got the focus by the keyboard; after a click it pauses the simulation.
         if (event.key === " " && pressing(target)) return;
-        // A slider moves with the arrows, and a button that was clicked is not clicked again by Space.
+        // Arrows move a slider. Space does not press a button again that was clicked.
         if (event.key.startsWith("Arrow") && target instanceof HTMLInputElement) return;
         const action = does[event.key.length === 1 ? event.key.toLowerCase() : event.key];
         if (!action) return;
         event.preventDefault();
         action();
     });
-    // Space on a focused button or box would press it as well when let go.
+    // Releasing Space would press the focused button or box as well.
     window.addEventListener("keyup", (event) => {
         if (event.key === " " && !typing(event) && !pressing(event.target as HTMLElement)) event.preventDefault();
     });

@@ -1,4 +1,4 @@
-// What the page knows about the simulation, and the one place through which it asks for something.
+// What the page knows about the simulation. All requests go through this class.
 
 import { Connection, type Link } from "./connection.ts";
 import type {
@@ -18,27 +18,27 @@ export interface Topics {
     job: Job;
     file: { name: string; text: string };
     link: { state: Link; attempt: number };
-    /** The user did something to the body: what was constant may start anew. */
+    /** The user acted on the body, so that conserved quantities get a new reference. */
     touched: number;
-    /** Another pane is meant by the settings. */
+    /** The settings are for another pane now. */
     target: number | null;
-    /** The server forgot the session, and the page remembers what was in it. */
+    /** The server has ended the session; these are the panes that the page remembers. */
     forgotten: PaneInfo[];
 }
 
 type Handler<T> = (value: T) => void;
 
 export class Lab {
-    catalogue: Catalogue = { integrators: [], materials: [], scenes: [], gallery: [], coarsening: [] };
+    catalogue: Catalogue = { integrators: [], materials: [], damping: [], contacts: [], scenes: [], gallery: [], coarsening: [], meshes: [] };
     limits = { tets: Infinity, panes: 4, upload_bytes: Infinity };
     status: Status = {
         event: "status", running: false, speed: 1, budget_ms: 16, realtime: false, can_undo: null,
-        show: { field: "none", forces: false, contacts: false },
+        show: { field: "none", forces: false, outside: false, momenta: false, contacts: false, inside: false },
     };
     panes: PaneInfo[] = [];
     geometry: Geometry[] = [];
     frames: Frame[] = [];
-    /** When this page last said what to show. */
+    /** When this page last sent `show`. */
     showAsked = -Infinity;
     /** Which pane the settings are for; `null` for all. */
     target: number | null = null;
@@ -48,9 +48,15 @@ export class Lab {
     private readonly pending = new Map<string, Change>();
     private pendingTimer = 0;
     private flushed = 0;
+    /** Changes from one press of the pointer or of a key to the next belong to one drag, which one undo takes back. */
+    private drag = 0;
     private before: PaneInfo[] = [];
 
     constructor() {
+        const press = (event: Event) => {
+            if (!(event instanceof KeyboardEvent && event.repeat)) this.drag++;
+        };
+        for (const kind of ["pointerdown", "keydown"]) window.addEventListener(kind, press, true);
         this.connection = new Connection({
             event: (event) => this.event(event),
             binary: (message) => this.binary(message),
@@ -93,7 +99,7 @@ export class Lab {
         this.send({ do: "set", pane: this.target, changes });
     }
 
-    /** For sliders in motion: the newest value of each path, thirty times a second at most; the first one at once. */
+    /** For sliders that move: sends the newest value of each path at most thirty times per second, the first one at once. */
     setSoon(path: string, value: Json): void {
         this.pending.set(path, { path, value });
         const wait = this.flushed + 33 - performance.now();
@@ -107,14 +113,23 @@ export class Lab {
         this.flushed = performance.now();
         const changes = [...this.pending.values()];
         this.pending.clear();
-        this.send({ do: "set", pane: this.target, changes });
+        this.send({ do: "set", pane: this.target, changes, drag: this.drag });
     }
 
     show(change: Partial<Show>): void {
-        const { field, forces, contacts } = { ...this.status.show, ...change };
-        this.status.show = { field, forces, contacts };
+        this.status.show = { ...this.status.show, ...change };
         this.showAsked = performance.now();
-        this.send({ do: "show", field, forces, contacts });
+        this.send({ do: "show", ...this.status.show });
+    }
+
+    /** The pane whose vertex is watched. */
+    watchedPane = 0;
+
+    /** Frames contain the numbers of this vertex from now on. */
+    watch(pane: number, vertex: number | null): void {
+        if (pane !== this.watchedPane && this.frames[this.watchedPane]?.watched) this.send({ do: "watch", pane: this.watchedPane, vertex: null });
+        this.watchedPane = pane;
+        this.send({ do: "watch", pane, vertex });
     }
 
     private event(event: ServerEvent): void {
@@ -156,7 +171,7 @@ export class Lab {
     }
 
     private session: string | null = null;
-    /** Of the geometry, and of the geometry that the frames belong to. */
+    /** Versions of the geometry, and of the geometry that the frames belong to. */
     version = -1;
     frameVersion = -1;
     private early: Binary | null = null;
@@ -173,7 +188,7 @@ export class Lab {
             this.frameVersion = message.version;
             this.tell("frame", this.frames);
         } else {
-            // Frames do not queue, so one may overtake its geometry.
+            // Frames are not queued, so a frame can arrive before its geometry.
             this.early = message;
         }
     }

@@ -1,4 +1,4 @@
-// Puts the parts together.
+// Creates the parts of the page and connects them.
 
 import "./style.css";
 import { type Actions, toolBar, topBar } from "./bars.ts";
@@ -13,10 +13,11 @@ import { keysDialog, listen } from "./keys.ts";
 import { Lab } from "./lab.ts";
 import { Messages } from "./messages.ts";
 import { caption, openGallery, panesPanel, scenePanel } from "./panels/compare.ts";
-import { Legend, lookPanel, storedLook } from "./panels/look.ts";
+import { Legend, lookPanel, shown, storedLook } from "./panels/look.ts";
 import { materialPanel, meshPanel } from "./panels/material.ts";
 import { clockPanel, methodPanel } from "./panels/method.ts";
 import { treePanel } from "./panels/tree.ts";
+import { VertexPanel } from "./panels/vertex.ts";
 import { TruthPanel } from "./panels/truth.ts";
 import { Gravity, worldPanel } from "./panels/world.ts";
 import { Recorder } from "./record.ts";
@@ -77,8 +78,9 @@ const actions: Actions & { screenshot(): void; gravity(): void } = {
 
 const top = topBar(lab, actions, recorder);
 const tools = hand ? toolBar(lab, hand, gravity) : null;
+const vertex = new VertexPanel(lab);
 const panels: Control[] = [
-    scenePanel(lab), materialPanel(lab), methodPanel(lab), worldPanel(lab, gravity), lookPanel(lab, look, lookChanged),
+    scenePanel(lab), materialPanel(lab), methodPanel(lab), worldPanel(lab, gravity), vertex, lookPanel(lab, look, lookChanged),
     panesPanel(lab), sheet.panel, meshPanel(lab, () => choose(lab)), clockPanel(lab), treePanel(lab),
 ];
 app.prepend(top.element, h("aside", { class: "panel left", "aria-label": "Settings" }, panels.map(({ element }) => element)));
@@ -89,6 +91,10 @@ sheet.onOpen = () => app.classList.remove("open");
 if (hand && tools) {
     hand.onTool = tools.update;
     hand.onPulled = () => hints.pulled();
+    hand.onChosen = () => {
+        vertex.show();
+        app.classList.add("open");
+    };
 }
 listen(actions, hand, view);
 acceptDrops(lab);
@@ -100,17 +106,18 @@ const updateAll = () => {
 const { gallery } = takeFragment();
 let galleryWaiting = gallery;
 lab.on("hello", () => {
-    const { field, forces, contacts } = look;
-    lab.show({ field, forces, contacts });
+    lab.show(shown(look));
     if (galleryWaiting !== null) lab.send({ do: "gallery", name: galleryWaiting });
     galleryWaiting = null;
     updateAll();
 });
 lab.on("status", ({ show }) => {
-    // Another page of the same session may have asked for another field; answers to what this one asked are on their way.
+    // Another page of the session may have chosen another field. Ignored shortly after this page sent a choice of its own.
     const waiting = performance.now() < lab.showAsked + 1000;
-    if (!waiting && show && (show.field !== look.field || show.forces !== look.forces || show.contacts !== look.contacts)) {
-        Object.assign(look, show);
+    if (!waiting && JSON.stringify(show) !== JSON.stringify(shown(look))) {
+        const { field, forces, outside, momenta, contacts, inside } = show;
+        Object.assign(look, { field, forces, outside, each: momenta, contacts });
+        if (inside !== (look.cut !== "none")) look.cut = inside ? "z" : "none";
         lookChanged();
     }
     updateAll();
@@ -132,6 +139,7 @@ lab.on("error", ({ request }) => {
     updateAll();
 });
 lab.on("geometry", (geometry) => {
+    legend.restart();
     view?.setGeometry(geometry);
     tools?.update();
     placeLabels();
@@ -155,7 +163,7 @@ function lookChanged(): void {
     view?.setLook(look);
 }
 
-/** Each pane's label lies in its corner. */
+/** Places the label of each pane in its corner. */
 function placeLabels(): void {
     for (const [k, label] of [...labels.children].entries()) {
         const at = view?.rectangles[k];
@@ -166,7 +174,7 @@ function placeLabels(): void {
 function share(): void {
     const shown = new URLSearchParams(location.hash.slice(1)).get("gallery");
     if (shown === null) {
-        messages.say("Links lead to prepared comparisons: open one first. To share this scene as it is, save it and send the file.", "notice");
+        messages.say("A link can only open a prepared comparison. To share this scene as it is, save it and send the file.", "notice");
         return;
     }
     const link = `${location.origin}/#gallery=${encodeURIComponent(shown)}`;
@@ -181,5 +189,5 @@ updateAll();
 new ResizeObserver(placeLabels).observe(stage);
 lab.connection.connect();
 
-/** For the tests: what is known, drawn and kept. */
+/** The parts of the page, for tests. */
 Object.assign(window, { lilyan: { lab, view, truth, recorder, sheet } });

@@ -1,4 +1,4 @@
-// What the page says in words: notices, errors, failures with their remedies, a lost connection.
+// Texts on the page: notices, errors, failures with remedies, a lost connection.
 
 import { button, h } from "./dom.ts";
 import type { Lab } from "./lab.ts";
@@ -22,7 +22,7 @@ export class Messages {
         lab.on("forgotten", (panes) => {
             const scene = panes[0]!;
             this.say("The lab was started again and this is a new session.", "notice", [
-                button("restore", "Open the scene that was here", "Bring my scene back", () => void lab.send({ do: "open", text: JSON.stringify(scene.scene), name: "restored.json" }), "remedy"),
+                button("restore", "Open the scene that was here", "Restore my scene", () => void lab.send({ do: "open", text: JSON.stringify(scene.scene), name: "restored.json" }), "remedy"),
             ]);
         });
     }
@@ -44,7 +44,7 @@ export class Messages {
         this.failure.replaceChildren(
             h("b", {}, where),
             h("p", { "data-test": "failure-text" }, text),
-            h("p", { class: "dim" }, "What you see is the last good state."),
+            h("p", { class: "dim" }, "The picture shows the last good state."),
             h("div", { class: "chips" }, remedies.map(({ label, messages }, k) => button(`remedy-${k}`, label, label, () => {
                 this.failure.hidden = true;
                 for (const message of messages) this.lab.send(message);
@@ -60,8 +60,8 @@ export class Messages {
             this.link.replaceChildren(
                 h("b", {}, "The connection to the lab is lost."),
                 h("p", {}, attempt < 4
-                    ? "Trying again; what you see is the last picture, and your settings are kept."
-                    : "It does not answer. If the lab was stopped, start it again with “lilyan lab” and open the address that it prints: it has a new key."),
+                    ? "The page tries to connect again. The picture shows the last frame, and your settings are kept."
+                    : "The lab does not answer. If it was stopped, start it again with “lilyan lab” and open the address that it prints, which has a new key."),
                 button("reconnect", "Try again now", "Try again now", () => this.lab.connection.connect(), "remedy"),
             );
         }

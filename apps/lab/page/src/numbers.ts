@@ -1,6 +1,6 @@
-// Numbers as people read them.
+// Numbers in a readable form.
 
-/** Three or so digits; powers of ten beyond four places. */
+/** About three digits; a power of ten for large and small numbers. */
 export function short(value: number, digits = 3): string {
     if (!Number.isFinite(value)) return String(value);
     if (value === 0) return "0";
@@ -29,7 +29,7 @@ export function withUnit(value: number, unit: string): string {
     return `${short(value / factor)} ${prefix}${unit}`;
 }
 
-/** A relative size: percent while that is readable, powers of ten below. */
+/** A relative size: in percent, or as a power of ten if it is very small. */
 export function share(value: number): string {
     const size = Math.abs(value);
     if (size === 0) return "0 %";
@@ -57,7 +57,7 @@ export function linear(min: number, max: number, step = 0): Scale {
     };
 }
 
-/** Values from a slider have three digits: nobody sets 1.04713e5 Pa by hand. */
+/** Values of a slider are rounded to three digits. */
 export function logarithmic(min: number, max: number): Scale {
     const span = Math.log(max / min);
     return {
@@ -70,7 +70,7 @@ export function clamp(value: number, low: number, high: number): number {
     return Math.min(high, Math.max(low, value));
 }
 
-/** Steps of 1, 2 or 5 times a power of ten that cut `span` into about `count`. */
+/** A step of 1, 2 or 5 times a power of ten that divides `span` into about `count` parts. */
 export function niceStep(span: number, count: number): number {
     const raw = span / Math.max(count, 1);
     const power = 10 ** Math.floor(Math.log10(raw));
@@ -78,7 +78,7 @@ export function niceStep(span: number, count: number): number {
     return power * (ratio < 1.5 ? 1 : ratio < 3.5 ? 2 : ratio < 7.5 ? 5 : 10);
 }
 
-/** A value on an axis with marks `step` apart: as many digits as tell two marks from each other. */
+/** A value on an axis with marks `step` apart, with as many digits as two neighbouring marks need to differ. */
 export function tick(value: number, step: number): string {
     if (Math.abs(value) < 1e-9 * step) return "0";
     const digits = Math.floor(Math.log10(Math.abs(value))) - Math.floor(Math.log10(step)) + 1;

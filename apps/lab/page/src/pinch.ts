@@ -1,11 +1,11 @@
-// Two fingers on the picture: apart and together zooms, both the same way moves.
+// Gestures with two fingers: a change of their distance zooms, a common movement moves the camera.
 
 export interface Point {
     x: number;
     y: number;
 }
 
-/** Where fingers are; tells what changed since the last look. */
+/** The positions of the fingers, and how they changed. */
 export class Pinch {
     private readonly fingers = new Map<number, Point>();
 
@@ -22,7 +22,7 @@ export class Pinch {
         this.fingers.delete(id);
     }
 
-    /** A finger moved: by how much the distance between the first two grew, and by how much their middle moved. */
+    /** A finger moved. Returns the ratio of the distances between the first two, and the movement of their midpoint. */
     move(id: number, at: Point): { factor: number; dx: number; dy: number } | null {
         if (!this.fingers.has(id)) return null;
         const before = this.measure();

@@ -1,4 +1,4 @@
-// A small plotter for rolling curves: crisp on every screen, no more points than pixels.
+// Draws curves over time, with at most as many points as pixels.
 
 import type { History } from "./history.ts";
 import { niceStep, tick } from "./numbers.ts";
@@ -14,21 +14,24 @@ export interface Curve {
 export interface Axes {
     from: number;
     to: number;
-    /** The vertical axis shows at least this, so that rounding does not look like drama. */
+    /** The vertical axis shows at least this range, so that rounding errors look small. */
     span: number;
-    /** And includes zero. */
+    /** Whether the vertical axis includes zero. */
     zero?: boolean;
-    /** Written at the end of dashed curves. */
+    /** The text at the end of dashed curves. */
     note?: string;
 }
 
 const LEFT = 46;
 const BOTTOM = 14;
 const TOP = 4;
+/** Samples of a curve after a change that suffice for a range of their own, if the values before were so much larger. */
+const ENOUGH = 6;
+const SPIKE = 4;
 
 export class Plot {
     readonly canvas = document.createElement("canvas");
-    // Thin curves on a small canvas: the processor draws them sooner than a graphics card, and much sooner than none.
+    // The processor draws thin curves on a small canvas faster than a graphics card, and much faster than an emulated one.
     private readonly pen = this.canvas.getContext("2d", { willReadFrequently: true })!;
     private width = 0;
     private height = 0;
@@ -48,7 +51,7 @@ export class Plot {
         const faint = style.getPropertyValue("--line");
         const text = style.getPropertyValue("--dim");
         pen.clearRect(0, 0, width, height);
-        const [low, high] = this.range(curves, axes);
+        const [low, high] = verticalRange(curves, axes);
         const x = (t: number) => LEFT + ((t - axes.from) / (axes.to - axes.from)) * (width - LEFT - 4);
         const y = (v: number) => height - BOTTOM - ((v - low) / (high - low)) * (height - BOTTOM - TOP);
         this.grid(axes, low, high, x, y, faint, text);
@@ -72,7 +75,7 @@ export class Plot {
         }
     }
 
-    /** Takes on the size that the page gives it; `false` while it has none. */
+    /** Adapts the canvas to its size on the page; `false` if it has none. */
     private fit(): boolean {
         const { clientWidth, clientHeight } = this.canvas;
         if (clientWidth === 0 || clientHeight === 0) return false;
@@ -86,28 +89,6 @@ export class Plot {
         this.width = clientWidth;
         this.height = clientHeight;
         return true;
-    }
-
-    private range(curves: Curve[], axes: Axes): [number, number] {
-        let low = axes.zero ? 0 : Infinity;
-        let high = axes.zero ? 0 : -Infinity;
-        for (const { history, value } of curves) {
-            for (let k = history.from(axes.from); k < history.length; k++) {
-                const v = value(history, k);
-                if (v < low) low = v;
-                if (v > high) high = v;
-            }
-        }
-        if (!(low <= high)) return [0, Math.max(axes.span, 1)];
-        const lacking = Math.max(axes.span, 1e-12 * Math.max(Math.abs(low), Math.abs(high))) - (high - low);
-        if (lacking > 0) {
-            const below = axes.zero && low === 0 ? 0 : lacking / 2;
-            low -= below;
-            high += lacking - below;
-        }
-        if (high === low) high = low + 1;
-        const air = 0.06 * (high - low);
-        return [axes.zero && low === 0 ? 0 : low - air, high + air];
     }
 
     private grid(axes: Axes, low: number, high: number, x: (t: number) => number, y: (v: number) => number, faint: string, text: string): void {
@@ -168,6 +149,48 @@ export class Plot {
         pen.stroke();
         pen.globalAlpha = 1;
     }
+}
+
+/** The values at the ends of the vertical axis. */
+export function verticalRange(curves: Curve[], axes: Axes): [number, number] {
+    const whole = extent(curves, axes, () => axes.from);
+    const recent = extent(curves, axes, (history) => Math.max(axes.from, history.changed));
+    const reach = ({ low, high }: Extent) => Math.max(Math.abs(low), Math.abs(high));
+    // What came before a change of settings may leave the picture, so that it does not flatten what came after.
+    const spiked = recent.count >= ENOUGH * curves.length && reach(whole) > SPIKE * reach(recent);
+    let { low, high } = spiked ? recent : whole;
+    if (!(low <= high)) return [0, Math.max(axes.span, 1)];
+    const lacking = Math.max(axes.span, 1e-12 * Math.max(Math.abs(low), Math.abs(high))) - (high - low);
+    if (lacking > 0) {
+        const below = axes.zero && low === 0 ? 0 : lacking / 2;
+        low -= below;
+        high += lacking - below;
+    }
+    if (high === low) high = low + 1;
+    const air = 0.06 * (high - low);
+    return [axes.zero && low === 0 ? 0 : low - air, high + air];
+}
+
+interface Extent {
+    low: number;
+    high: number;
+    count: number;
+}
+
+/** Smallest and largest value of the curves after a time. */
+function extent(curves: Curve[], axes: Axes, from: (history: History) => number): Extent {
+    let low = axes.zero ? 0 : Infinity;
+    let high = axes.zero ? 0 : -Infinity;
+    let count = 0;
+    for (const { history, value } of curves) {
+        for (let k = history.from(from(history)); k < history.length; k++) {
+            const v = value(history, k);
+            count += 1;
+            if (v < low) low = v;
+            if (v > high) high = v;
+        }
+    }
+    return { low, high, count };
 }
 
 function line(pen: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {

@@ -14,8 +14,14 @@ export interface Change {
 
 export interface Show {
     field: FieldName;
+    /** The whole force on each vertex, and that from outside. */
     forces: boolean;
+    outside: boolean;
+    /** The momentum of each vertex. */
+    momenta: boolean;
     contacts: boolean;
+    /** Vertices inside of solids. */
+    inside: boolean;
 }
 
 export type Request =
@@ -27,13 +33,17 @@ export type Request =
     | { do: "speed"; value: number | null }
     | { do: "budget"; ms: number }
     | { do: "realtime"; on: boolean }
-    | { do: "set"; pane: number | null; changes: Change[] }
+    | { do: "set"; pane: number | null; changes: Change[]; drag?: number }
     | { do: "grab"; pane: number; vertex: number; to: Vec3 }
     | { do: "pin"; pane: number; vertices: number[] }
     | { do: "unpin"; pane: number; vertices?: number[] }
     | { do: "force"; pane: number; vertices: number[]; force: Vec3 }
     | { do: "kick"; pane: number; vertices?: number[]; momentum: Vec3 }
     | { do: "throw"; pane: number; velocity: Vec3 }
+    | { do: "velocity"; pane: number; vertices?: number[]; velocity: Vec3 }
+    | { do: "momentum"; pane: number; vertices?: number[]; momentum: Vec3 }
+    | { do: "place"; pane: number; vertex: number; at: Vec3; seconds: number }
+    | { do: "watch"; pane: number; vertex: number | null }
     | { do: "close"; pane: number }
     | ({ do: "show" } & Show)
     | { do: "check"; pane: number }
@@ -47,7 +57,7 @@ export interface IntegratorOption {
     summary: string;
     kind: "number" | "whole" | "flag" | "word";
     default: Json;
-    /** Of a word; of a number, a word that it may be instead. */
+    /** The choices of a word; for a number, a word that can replace it. */
     choices?: string[] | null;
     range?: [number, number] | null;
 }
@@ -69,12 +79,29 @@ export interface GalleryEntry extends Named {
     look: string;
 }
 
+/** A number of a damping model or a contact. */
+export interface ModelNumber extends Named {
+    unit: string;
+    /** A typical value. */
+    example: number;
+}
+
+/** A damping model or a kind of contact. */
+export interface Model extends Named {
+    numbers: ModelNumber[];
+    /** The table of the scene with values to start with. */
+    start: JsonObject;
+}
+
 export interface Catalogue {
     integrators: Integrator[];
     materials: Named[];
+    damping: Model[];
+    contacts: Model[];
     scenes: Named[];
     gallery: GalleryEntry[];
     coarsening: Named[];
+    meshes: (Named & { extensions: string[] })[];
 }
 
 export interface Hello {
@@ -111,6 +138,8 @@ export interface PaneInfo {
     vertices: number;
     conserved: Three;
     keeps: Three & { bounded?: boolean };
+    /** The relative drift up to which the verdict of a run passes. */
+    allowed: { energy: number; linear: number; angular: number };
     stability: { limit: number; share: number; text: string } | null;
     warnings: string[];
     notes: string[];
@@ -124,6 +153,7 @@ export interface Remedy {
 export interface Failure {
     event: "failure";
     pane: number;
+    code?: string;
     text: string;
     remedies: Remedy[];
 }
@@ -177,7 +207,7 @@ export type ServerEvent =
     | Hello
     | Status
     | { event: "panes"; panes: PaneInfo[] }
-    | { event: "error"; text: string; request?: string | null }
+    | { event: "error"; text: string; code?: string; request?: string | null }
     | { event: "notice"; text: string }
     | Failure
     | Job
@@ -196,7 +226,7 @@ export interface GeometryInfo {
     bounds: [Vec3, Vec3];
 }
 
-/** One pane's shape as the server sent it. */
+/** The geometry of one pane, as the server sent it. */
 export interface Geometry extends GeometryInfo {
     triangles: Uint32Array;
     lines: Uint32Array;
@@ -204,6 +234,26 @@ export interface Geometry extends GeometryInfo {
     pinned: Uint32Array;
     material: Float32Array;
     rest: Float32Array;
+    /** Four vertices per tet, if vertices inside of solids are shown. */
+    tets: Uint32Array;
+    /** Vertices that remain after a cut; absent: all. */
+    kept?: Uint32Array;
+}
+
+/** The vertex whose numbers frames contain. */
+export interface Watched {
+    /** Its number among the drawn vertices, if it is drawn. */
+    vertex: number | null;
+    body: string;
+    /** Its number in its body. */
+    number: number;
+    mass: number;
+    position: Vec3;
+    velocity: Vec3;
+    momentum: Vec3;
+    /** From outside, without contact. */
+    force: Vec3;
+    held: boolean;
 }
 
 export interface Energy {
@@ -220,12 +270,12 @@ export interface Energy {
 export interface RealTime {
     /** Simulated seconds per second. */
     pace: number | null;
-    /** Time that the motion takes, as a part of what it may take. */
+    /** Time that the motion takes, divided by the time that it may take. */
     load: number;
-    /** From 0 to 1: all that the scene asks for. */
+    /** From 0 to 1; 1 is the accuracy of the scene. */
     effort: number;
     overrun: boolean;
-    /** In force and asked for; `null` where a step has nothing to be cut. */
+    /** In force, and of the scene; `null` for methods that cannot solve less accurately. */
     tolerance: number | null;
     asked: number | null;
 }
@@ -237,22 +287,27 @@ export interface FrameInfo {
     momentum: Vec3;
     angular: Vec3;
     scale: { momentum: number; angular: number };
+    /** What round-off alone can have made by now. */
+    round_off: { energy: number; momentum: number; angular: number };
     cost_ms: number;
     newton: number;
     behind: number;
-    /** While real-time mode is on: how the last quarter of a second went, and what is in force. */
+    /** Real-time mode in the last quarter of a second; `null` if it is off. */
     realtime: RealTime | null;
-    /** Steps on the way to this state that ended before their tolerance. */
+    /** Steps on the way to this state that ended before they reached the tolerance of the scene. */
     cuts: { steps: number; of: number; worst: number } | null;
     cut: string | null;
     grab: { vertex: number; to: Vec3; force: number | Vec3 } | null;
     range: [number, number] | null;
+    watched: Watched | null;
 }
 
-/** One pane at one time. */
+/** The state of one pane at one time. */
 export interface Frame extends FrameInfo {
     positions: Float32Array;
     field: Float32Array | null;
     forces: Float32Array | null;
+    outside: Float32Array | null;
+    momenta: Float32Array | null;
     contacts: Float32Array | null;
 }

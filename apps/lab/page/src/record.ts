@@ -1,4 +1,4 @@
-// Pictures, videos and image sequences of the canvas.
+// Records the canvas as pictures, videos and image sequences.
 
 import { download } from "./dom.ts";
 import type { View } from "./view/view.ts";
@@ -12,11 +12,13 @@ export class Recorder {
     private video: MediaRecorder | null = null;
     private images: { name: string; data: Uint8Array }[] | null = null;
     private bytes = 0;
+    /** What the video has so far. */
+    videoBytes = 0;
     private busy = false;
-    /** What was cut in what is being recorded. */
+    /** The cut steps of the current recording. */
     private cut: string | null = null;
 
-    /** `cuts` tells what was cut on the way to what is shown: nobody shall take it for a full run. */
+    /** `cuts` returns a text about cut steps, which marks the recording. */
     constructor(private readonly view: View, private readonly say: (text: string) => void, private readonly cuts: () => string | null) {}
 
     get filming(): boolean {
@@ -32,7 +34,7 @@ export class Recorder {
     }
 
     private picture(): Promise<Blob | null> {
-        // The buffer is only there until the browser shows it: draw, and read in the same breath.
+        // The buffer exists only until the browser shows it, so the canvas is drawn and read in one task.
         this.view.draw();
         return new Promise((resolve) => this.view.canvas.toBlob(resolve, "image/png"));
     }
@@ -55,7 +57,11 @@ export class Recorder {
         }
         const parts: Blob[] = [];
         const video = new MediaRecorder(this.view.canvas.captureStream(60), { mimeType: type, videoBitsPerSecond: 12e6 });
-        video.ondataavailable = ({ data }) => void (data.size > 0 && parts.push(data));
+        this.videoBytes = 0;
+        video.ondataavailable = ({ data }) => {
+            parts.push(data);
+            this.videoBytes += data.size;
+        };
         video.onstop = () => {
             for (const track of video.stream.getTracks()) track.stop();
             this.video = null;
@@ -83,12 +89,12 @@ export class Recorder {
         this.onChange();
     }
 
-    /** A recording begins; what an earlier one has seen stays as long as that goes on. */
+    /** Starts a recording. The mark of another recording that is still running stays. */
     private begin(): void {
         this.cut = this.cuts() ?? (this.filming || this.collecting ? this.cut : null);
     }
 
-    /** A new frame is shown: it joins the sequence, unless the last is still being packed. */
+    /** Adds the new frame to the sequence, unless the last one is still being encoded. */
     async frame(): Promise<void> {
         this.cut = this.cuts() ?? this.cut;
         if (!this.images || this.busy) return;
@@ -101,7 +107,7 @@ export class Recorder {
         }
         this.busy = false;
         if (this.bytes > MOST && this.images) {
-            this.say("The image sequence is as long as fits into memory; it ends here.");
+            this.say("The image sequence ends here, because more images do not fit into memory.");
             this.toggleImages();
         }
     }

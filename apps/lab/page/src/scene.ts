@@ -29,13 +29,13 @@ export function parseValue(text: string): Json {
     }
 }
 
-/** As `parseValue` reads it back. */
+/** The text that `parseValue` reads back. */
 export function formatValue(value: Json): string {
     if (typeof value !== "string") return JSON.stringify(value);
     return parseValue(value) === value ? value : JSON.stringify(value);
 }
 
-/** Gravity as strength and direction; `null` where there is none, or a formula. */
+/** Gravity as strength and direction; `null` if there is none or if it is a formula. */
 export function gravityOf(scene: Json): { strength: number; direction: [number, number, number] } | null {
     const value = at(scene, "environment.gravity");
     if (!Array.isArray(value) || value.length !== 3 || !value.every((x) => typeof x === "number")) return null;
@@ -51,7 +51,7 @@ export function floorOf(scene: Json): number {
     return Array.isArray(contacts) ? contacts.findIndex((contact) => isObject(contact) && contact.kind === "plane") : -1;
 }
 
-/** Options of the integrator `now` that the next one knows too go with it. */
+/** The next integrator, with those options of the current one that it has as well. */
 export function nextIntegrator(now: Json | undefined, name: string, known: string[]): JsonObject {
     const next: JsonObject = { name };
     if (isObject(now)) for (const key of known) if (key in now && key !== "name") next[key] = now[key]!;

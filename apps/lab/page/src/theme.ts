@@ -1,4 +1,4 @@
-// Dark or light: as the system is, unless chosen otherwise.
+// Dark or light theme: that of the system, unless the user chooses the other one.
 
 import { Color } from "three";
 import type { Colors } from "./view/surroundings.ts";
@@ -17,7 +17,7 @@ export function startTheme(changed: () => void): { toggle(): void } {
     return {
         toggle() {
             const next = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-            // Back to what the system says is no choice at all.
+            // The theme of the system needs no stored choice.
             if ((next === "dark") === dark.matches) localStorage.removeItem(STORED);
             else localStorage.setItem(STORED, next);
             apply();
@@ -25,7 +25,7 @@ export function startTheme(changed: () => void): { toggle(): void } {
     };
 }
 
-/** The colours of the picture are those of the page. */
+/** The colours of the picture, from the style sheet of the page. */
 export function sceneColors(): Colors {
     const style = getComputedStyle(document.documentElement);
     const color = (name: string) => new Color(style.getPropertyValue(name).trim());

@@ -1,4 +1,4 @@
-// The hand: pulls, pins, pushes, kicks and throws the body, and turns the camera where there is no body.
+// Pointer tools: pull, pin, push, kick and throw the body; beside the body the pointer turns the camera.
 
 import * as THREE from "three";
 import { h } from "./dom.ts";
@@ -10,7 +10,7 @@ import { at } from "./scene.ts";
 import { brush } from "./view/pick.ts";
 import type { View } from "./view/view.ts";
 
-export const TOOLS = ["pull", "pin", "force", "kick", "throw"] as const;
+export const TOOLS = ["pull", "pin", "force", "kick", "throw", "vertex"] as const;
 export type Tool = (typeof TOOLS)[number];
 
 interface Drag {
@@ -18,7 +18,7 @@ interface Drag {
     pane: number;
     vertex: number;
     vertices: number[];
-    /** Through the grabbed point, across the line of sight. */
+    /** The plane through the grabbed point, perpendicular to the line of sight. */
     plane: THREE.Plane;
     x: number;
     y: number;
@@ -28,12 +28,13 @@ interface Drag {
 
 export class Hand {
     tool: Tool = "pull";
-    /** Radius of what is pinned or pushed, as a part of the body's size. */
+    /** Radius of the region that is pinned or pushed, as a share of the body's size. */
     brush = 0;
-    /** Factor on the strengths that a drag stands for. */
+    /** Factor of the strength of a drag. */
     strength = 1;
     onTool: () => void = () => {};
     onPulled: () => void = () => {};
+    onChosen: () => void = () => {};
 
     private drag: Drag | null = null;
     private readonly pinch = new Pinch();
@@ -72,7 +73,7 @@ export class Hand {
         const { x, y } = this.place(event);
         if (event.pointerType === "touch") {
             this.pinch.down(event.pointerId, { x, y });
-            // A second finger is for the camera; what the first one held is let go.
+            // A second finger moves the camera; the grab of the first one ends.
             if (this.pinch.active) {
                 if (this.drag) this.end(this.drag, true);
                 return;
@@ -81,7 +82,7 @@ export class Hand {
         const pane = this.view.paneAt(x, y);
         if (pane < 0 || this.drag) return;
         this.view.canvas.setPointerCapture(event.pointerId);
-        // Keys are for the picture again, not for the field that was typed in last.
+        // The picture gets the keys again instead of the last field.
         if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
         const camera = event.button !== 0 || event.shiftKey || event.altKey;
         const vertex = camera ? -1 : this.view.pick(pane, x, y);
@@ -95,6 +96,10 @@ export class Hand {
         drag.to.copy(this.from);
         const sight = this.view.orbit.camera.getWorldDirection(new THREE.Vector3());
         drag.plane.setFromNormalAndCoplanarPoint(sight, this.from);
+        if (what === "vertex") {
+            this.lab.watch(pane, vertex);
+            this.onChosen();
+        }
         if (what === "pin") this.pin(drag);
         if (what === "pull") {
             this.lab.send({ do: "grab", pane, vertex, to: drag.to.toArray() as Vec3 });
@@ -140,7 +145,7 @@ export class Hand {
         this.end(this.drag, false);
     }
 
-    /** Lets go; where it is given up, a tool that has not acted yet does not. */
+    /** Ends the drag. If it is cancelled, a tool that acts at the end does not act. */
     private end(drag: Drag, givenUp: boolean): void {
         if (drag.vertex >= 0 && (!givenUp || drag.what === "pull")) this.act(drag, true, drag.x, drag.y);
         this.drag = null;
@@ -151,14 +156,14 @@ export class Hand {
     private act(drag: Drag, done: boolean, x: number, y: number): void {
         const { lab, view } = this;
         const { pane, vertices } = drag;
-        if (drag.what === "pin") return;
+        if (drag.what === "pin" || drag.what === "vertex") return;
         if (drag.what === "pull") {
             if (done) {
                 this.moveWaiting = false;
                 lab.send({ do: "release" });
                 lab.tell("touched", pane);
             } else if (!this.moveWaiting) {
-                // One message per picture: pointers report far more often.
+                // One message per drawn picture, since pointers report much more often.
                 this.moveWaiting = true;
                 requestAnimationFrame(() => {
                     if (this.moveWaiting && this.drag === drag) lab.send({ do: "grab", pane, vertex: drag.vertex, to: drag.to.toArray() as Vec3 });
@@ -208,8 +213,9 @@ export class Hand {
             throw: speed,
             pull: 0,
             pin: 0,
+            vertex: 0,
         }[tool];
-        const unit = { force: "N", kick: "N s", throw: "m/s", pull: "N", pin: "" }[tool];
+        const unit = { force: "N", kick: "N s", throw: "m/s", pull: "N", pin: "", vertex: "" }[tool];
         return { perMetre: (this.strength * perSize) / size, unit };
     }
 
@@ -219,7 +225,7 @@ export class Hand {
         this.view.canvas.style.cursor = over ? (this.tool === "pull" ? "grab" : "crosshair") : "default";
     }
 
-    /** The force of the pulling spring, beside the hand. */
+    /** Shows the force of the spring beside the pointer. */
     private showForce(): void {
         const { drag } = this;
         if (drag?.what !== "pull") return;

@@ -4,7 +4,7 @@ import type { Frame, FrameInfo, Geometry, GeometryInfo } from "./protocol.ts";
 
 export type Binary =
     | { kind: "geometry"; version: number; panes: Geometry[] }
-    /** Of the geometry with the same version. */
+    /** Version of the geometry that it belongs to. */
     | { kind: "frame"; version: number; number: number; panes: Frame[] };
 
 interface Header {
@@ -18,7 +18,7 @@ const text = new TextDecoder();
 const NO_FLOATS = new Float32Array(0);
 const NO_NUMBERS = new Uint32Array(0);
 
-/** Arrays are views of the message: nothing is copied. */
+/** The arrays are views of the message; nothing is copied. */
 export function decode(message: ArrayBuffer): Binary {
     const [kind, bytes] = new Uint32Array(message, 0, 2);
     const header = JSON.parse(text.decode(new Uint8Array(message, 8, bytes))) as Header;
@@ -52,6 +52,7 @@ function geometry(info: GeometryInfo, arrays: Record<string, Float32Array | Uint
         pinned: numbers("pinned"),
         material: floats("material"),
         rest,
+        tets: numbers("tets"),
     };
 }
 
@@ -76,6 +77,8 @@ function frame(info: FrameInfo, arrays: Record<string, Float32Array | Uint32Arra
         positions: floats("positions") ?? NO_FLOATS,
         field: floats("field"),
         forces: floats("forces"),
+        outside: floats("outside"),
+        momenta: floats("momenta"),
         contacts: floats("contacts"),
     };
 }

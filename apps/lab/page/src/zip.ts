@@ -1,4 +1,4 @@
-// A ZIP archive of files as they are (no compression: pictures are compressed already). [PKWARE APPNOTE 6.3]
+// A ZIP archive without compression, since pictures are compressed already. [PKWARE APPNOTE 6.3]
 
 const TABLE = new Uint32Array(256).map((_, n) => {
     let c = n;

@@ -68,9 +68,12 @@ const CATALOGUE = {
         { name: "verlet", summary: "explicit, symplectic", explicit: true, options: [] },
     ],
     materials: [{ name: "neo-hookean", summary: "" }, { name: "stvk", summary: "" }],
+    damping: [{ name: "viscous", summary: "Kelvin–Voigt", numbers: [{ name: "time", summary: "Relaxation time", unit: "s", example: 0.01 }], start: { model: "viscous", time: 0.01 } }],
+    contacts: [],
     scenes: [{ name: "tumbling-rod", summary: "an elastic rod tumbling in space" }],
     gallery: [{ name: "pendulum", title: "Pendulum", summary: "three integrators", look: "which one stops" }],
     coarsening: [{ name: "homogenize", summary: "tensors" }],
+    meshes: [{ name: "Gmsh", summary: "tets", extensions: ["msh"] }],
 };
 
 class Session {
@@ -79,6 +82,7 @@ class Session {
     running = true;
     t = 0;
     grab = null;
+    watch = { pane: 0, vertex: null };
     show = { field: "none", forces: false, contacts: true };
 
     constructor(socket) {
@@ -104,7 +108,7 @@ class Session {
         const yes = { energy: true, linear: true, angular: true };
         this.tell({ event: "panes", panes: this.panes.map(({ scene }, k) => ({
             title: scene.title, label: `${scene.integrator.name}`, scene, integrator: scene.integrator.name, step: scene.time.step, elements: 1000, vertices: this.shapes[k].rest.length / 3,
-            conserved: yes, keeps: yes, stability: scene.integrator.name === "verlet" ? { limit: 0.01, share: scene.time.step / 0.01, text: "The step is near its limit." } : null, warnings: [], notes: [],
+            conserved: yes, keeps: yes, allowed: { energy: 0.02, linear: 1e-8, angular: 1e-8 }, stability: scene.integrator.name === "verlet" ? { limit: 0.01, share: scene.time.step / 0.01, text: "The step is near its limit." } : null, warnings: [], notes: [],
         })) });
         const arrays = this.shapes.flatMap(({ rest, triangles }, pane) => [
             { pane, name: "triangles", data: triangles }, { pane, name: "pinned", data: Uint32Array.from(this.panes[pane].pinned ?? []) },
@@ -136,11 +140,17 @@ class Session {
             const lost = pane * 5 * Math.min(this.t, 5);
             return {
                 t: this.t, step: Math.round(this.t / 0.004), energy: { kinetic: 100 - elastic - lost, elastic, gravity: 0, other: 0, total: 100 - lost, work: 0, physical: 0, numerical: lost },
-                momentum: [0, 1e-14, 0], angular: [100, 50, 200], scale: { momentum: 30, angular: 240 }, cost_ms: 1 + 0.1 * Math.random(), newton: 3, behind: 0, realtime: null, cuts: null, cut: null,
-                grab: this.grab && this.grab.pane === pane ? { vertex: this.grab.vertex, to: this.grab.to, force: 123.4 } : null, range: [0, 0.2],
+                momentum: [0, 1e-14, 0], angular: [100, 50, 200], scale: { momentum: 30, angular: 240 }, round_off: { energy: 1e-12, momentum: 1e-12, angular: 1e-12 }, cost_ms: 1 + 0.1 * Math.random(), newton: 3, behind: 0, realtime: null, cuts: null, cut: null,
+                grab: this.grab && this.grab.pane === pane ? { vertex: this.grab.vertex, to: this.grab.to, force: 123.4 } : null, range: [0, 0.2], watched: this.watched(pane, x),
             };
         });
         if (this.socket.bufferedAmount < 1e6) this.socket.send(encode(2, { number: 0, panes }, arrays));
+    }
+
+    watched(pane, x) {
+        const { vertex } = this.watch;
+        if (this.watch.pane !== pane || vertex === null) return null;
+        return { vertex, body: "rod", number: vertex, mass: 2.5, position: [...x.subarray(3 * vertex, 3 * vertex + 3)], velocity: [0, 0.4, 0], momentum: [0, 1, 0], force: [0, 0, 0], held: false };
     }
 
     change(text, action) {
@@ -160,7 +170,11 @@ class Session {
                 this.panes = this.undo.pop().panes;
                 this.describe();
             },
-            show: () => (this.show = { field: message.field, forces: message.forces, contacts: message.contacts }),
+            show: () => {
+                const { do: _, ...show } = message;
+                this.show = show;
+            },
+            watch: () => (this.watch = message),
             grab: () => (this.grab = message),
             release: () => (this.grab = null),
             split: () => this.change("adding a pane", () => this.panes.push(structuredClone(this.panes.at(-1)))),

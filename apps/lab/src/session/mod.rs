@@ -1,294 +1,179 @@
-//! Sessions: each a thread with its simulations, and the pages that look at it.
+//! The thread of a session. It receives requests, makes steps in between, and sends events and frames.
 
-mod actor;
-mod carry;
+#![deny(clippy::indexing_slicing)]
+
+mod allowed_files;
+mod broadcast;
 mod clock;
-mod effort;
-mod files;
-mod frame;
-mod gallery;
-mod hello;
-mod job;
-mod message;
-mod pane;
+mod jobs;
+mod playback;
 mod realtime;
-mod remedies;
-mod save;
-mod size;
-mod stability;
-mod touch;
-mod words;
+mod requests;
+mod scenes;
 
-use crate::access;
-use actor::Actor;
+use crate::channel::{Event, Incoming};
+use crate::error::LabError;
+use crate::job::JobSlot;
+use crate::pane::{FrameContents, Pane};
+use allowed_files::AllowedFiles;
 use axum::body::Bytes;
-use job::{Desk, Word};
-use std::collections::HashMap;
+use clock::Clock;
+use jobs::SessionJobs;
+use playback::{BUDGET, FRAME_INTERVAL};
+use realtime::RealTime;
+use scenes::UndoEntry;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc as std_mpsc};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 
-pub use gallery::GALLERY;
+/// A session without pages ends after this time.
+const ABANDONED: Duration = Duration::from_secs(120);
 
-/// Sessions at a time.
-const SESSIONS: usize = 16;
-/// Pages at a time, over all sessions.
-const CLIENTS: usize = 200;
-/// Events that may wait for a page; one that is so far behind is dropped.
-const EVENTS: usize = 256;
-/// Bytes of a file from a page.
-pub const UPLOAD_BYTES: usize = 64 << 20;
-/// Elements that a session may simulate, over its panes.
-pub const ELEMENTS: usize = 400_000;
-/// Simulations side by side.
-pub const PANES: usize = 5;
-
-/// Files that jobs leave and pages may ask for, and their types.
-const RESULTS: [(&str, &str); 6] = [
-    ("report.html", "text/html; charset=utf-8"),
-    ("compare.csv", "text/csv; charset=utf-8"),
-    ("compare.json", "application/json"),
-    ("scene.toml", "application/toml"),
-    ("coarse.vtu", "application/octet-stream"),
-    ("coarsen.json", "application/json"),
-];
-
-/// What a page is told.
-#[derive(Clone, Debug)]
-pub(crate) enum Event {
-    Text(String),
-    Binary(Bytes),
-}
-
-/// What comes in to a session.
-enum Incoming {
-    /// A page that begins to listen.
-    Join(mpsc::Sender<Event>),
-    /// What a page says; it listens there for the answer.
-    Say(String, mpsc::Sender<Event>),
-    /// What the job of that number says.
-    Job(u64, Word),
-    /// The program ends.
-    End,
-}
-
-/// One page's side of a session.
-pub(crate) struct Client {
-    pub events: mpsc::Receiver<Event>,
-    pub frames: watch::Receiver<Bytes>,
-    own: mpsc::Sender<Event>,
-    session: Arc<Handle>,
-    all: Arc<AtomicUsize>,
-}
-
-impl Client {
-    /// Passes on what the page said. A page that says more than the session can hear is told so.
-    pub fn say(&self, text: &str) {
-        let sent = self.session.inbox.try_send(Incoming::Say(text.to_owned(), self.own.clone()));
-        if sent.is_err() {
-            let _ = self.own.try_send(Event::Text(message::error(
-                "",
-                "too many messages at once; this one was not heard",
-            )));
-        }
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        self.session.clients.fetch_sub(1, Ordering::SeqCst);
-        self.all.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// A session as others see it.
-struct Handle {
-    inbox: std_mpsc::SyncSender<Incoming>,
-    frames: watch::Receiver<Bytes>,
-    clients: AtomicUsize,
-    ended: AtomicBool,
-    folder: PathBuf,
-    began: std::time::Instant,
-}
-
-/// Ends the oldest session that nobody looks at.
-fn make_room(open: &mut HashMap<String, Arc<Handle>>) {
-    let empty = open.iter().filter(|(_, handle)| handle.clients.load(Ordering::SeqCst) == 0);
-    let Some(oldest) = empty.min_by_key(|(_, handle)| handle.began).map(|(name, _)| name.clone()) else {
-        return;
-    };
-    if let Some(handle) = open.remove(&oldest) {
-        let _ = handle.inbox.try_send(Incoming::End);
-    }
-}
-
-/// Runs a session in a thread of its own, and what is to be done when it ends: whatever goes wrong in a session ends that session
-/// alone.
-fn apart(run: impl FnOnce() + Send + 'static, after: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
-    let thread = std::thread::Builder::new().name("session".into());
-    thread.spawn(move || {
-        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-        after();
-    })?;
-    Ok(())
-}
-
-/// Refuses names of files that could lead anywhere else.
-fn check_name(name: &str) -> Result<(), String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.chars().all(plain) {
-        return Err("the name of a file may have letters, digits, \".\", \"-\" and \"_\"\n".into());
-    }
-    Ok(())
-}
-
-/// All sessions of the program.
-pub struct Sessions {
-    open: Mutex<HashMap<String, Arc<Handle>>>,
-    clients: Arc<AtomicUsize>,
+/// A session: its panes, its pages, and the settings of the page that all its pages share.
+pub struct Session {
+    name: String,
+    /// The scene that the session begins with.
     first_scene: String,
+    /// The folder for files from pages and for results of jobs.
     folder: PathBuf,
-    desk: Desk,
+    /// The mesh files that scenes from pages may name.
+    allowed_files: AllowedFiles,
+    /// Where the newest frame is published.
+    frames: watch::Sender<Bytes>,
+    listeners: Vec<mpsc::Sender<Event>>,
+    panes: Vec<Pane>,
+    running: bool,
+    clock: Clock,
+    /// Wall time that the steps between two frames may take.
+    budget: Duration,
+    realtime: RealTime,
+    contents: FrameContents,
+    undo: Vec<UndoEntry>,
+    /// Number of the last geometry.
+    geometry_version: u64,
+    /// Number of the last frame.
+    frame_number: u64,
+    /// When the last frame was sent.
+    last_frame: Instant,
+    /// Whether something has changed since the last frame.
+    changed: bool,
+    job_slot: JobSlot,
+    jobs: SessionJobs,
+    /// The sending end of the inbox, for jobs.
+    inbox: SyncSender<Incoming>,
 }
 
-impl Sessions {
-    /// None yet; new ones open with that scene. Makes a folder for files from pages, which nobody else can read.
-    pub fn new(first_scene: &str) -> std::io::Result<Self> {
-        let folder = std::env::temp_dir().join(format!("lilyan-lab-{}", access::random()?));
-        let mut builder = std::fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder)?;
-        Ok(Self {
-            open: Mutex::default(),
-            clients: Arc::default(),
+impl Session {
+    /// A session that begins with a scene, given by name or path. If that scene no longer exists, it begins with the default
+    /// scene.
+    pub fn new(
+        name: &str,
+        first_scene: &str,
+        folder: PathBuf,
+        frames: watch::Sender<Bytes>,
+        inbox: SyncSender<Incoming>,
+        job_slot: JobSlot,
+    ) -> Self {
+        let opened = lilyan_scene::build::open(first_scene, &[]).ok();
+        let mut session = Self {
+            name: name.to_owned(),
             first_scene: first_scene.to_owned(),
+            allowed_files: AllowedFiles::new(&folder, opened.as_ref()),
             folder,
-            desk: Desk::default(),
-        })
-    }
-
-    fn open(&self) -> MutexGuard<'_, HashMap<String, Arc<Handle>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Lets a page into the session of that name, or into a new one.
-    pub(crate) fn enter(&self, name: Option<&str>) -> Result<Client, String> {
-        if self.clients.load(Ordering::SeqCst) >= CLIENTS {
-            return Err(format!("{CLIENTS} pages are open already; close some\n"));
-        }
-        let mut open = self.open();
-        open.retain(|_, handle| !handle.ended.load(Ordering::SeqCst));
-        if open.len() >= SESSIONS && name.is_none_or(|name| !open.contains_key(name)) {
-            make_room(&mut open);
-        }
-        let session = match name.and_then(|name| open.get(name)) {
-            Some(session) => session.clone(),
-            None if open.len() >= SESSIONS => {
-                return Err(format!("{SESSIONS} sessions are open already; close some of their pages\n"));
-            }
-            None => {
-                let name = access::random().map_err(|e| e.to_string())?;
-                let session = self.begin(&name).map_err(|e| format!("cannot begin a session: {e}\n"))?;
-                open.insert(name, session.clone());
-                session
-            }
-        };
-        let (own, events) = mpsc::channel(EVENTS);
-        session.clients.fetch_add(1, Ordering::SeqCst);
-        self.clients.fetch_add(1, Ordering::SeqCst);
-        let frames = session.frames.clone();
-        let client =
-            Client { events, frames, own: own.clone(), session: session.clone(), all: self.clients.clone() };
-        session
-            .inbox
-            .try_send(Incoming::Join(own))
-            .map_err(|_| "the session is too busy; try again\n".to_owned())?;
-        Ok(client)
-    }
-
-    fn begin(&self, name: &str) -> std::io::Result<Arc<Handle>> {
-        let folder = self.folder.join(name);
-        std::fs::create_dir(&folder)?;
-        let (inbox, incoming) = std_mpsc::sync_channel(1024);
-        let (publish, frames) = watch::channel(Bytes::new());
-        let handle = Arc::new(Handle {
-            inbox: inbox.clone(),
             frames,
-            clients: AtomicUsize::new(0),
-            ended: AtomicBool::new(false),
-            folder: folder.clone(),
-            began: std::time::Instant::now(),
-        });
-        let (name, scene, seen) = (name.to_owned(), self.first_scene.clone(), handle.clone());
-        let desk = self.desk.clone();
-        let (ended, place) = (handle.clone(), folder.clone());
-        let run = move || {
-            Actor::new(&name, &scene, folder, publish, inbox, desk).run(&incoming, &seen.clients);
+            listeners: Vec::new(),
+            panes: Vec::new(),
+            running: true,
+            clock: Clock::new(),
+            budget: BUDGET,
+            realtime: RealTime::new(),
+            contents: FrameContents::default(),
+            undo: Vec::new(),
+            geometry_version: 0,
+            frame_number: 0,
+            last_frame: Instant::now(),
+            changed: true,
+            job_slot,
+            jobs: SessionJobs::default(),
+            inbox,
         };
-        apart(run, move || {
-            ended.ended.store(true, Ordering::SeqCst);
-            let _ = std::fs::remove_dir_all(place);
-        })?;
-        Ok(handle)
-    }
-
-    /// Keeps a file for a session.
-    pub fn keep(&self, session: &str, name: &str, bytes: &[u8]) -> Result<(), String> {
-        check_name(name)?;
-        let Some(handle) = self.open().get(session).cloned() else {
-            return Err("there is no such session; load the page again\n".into());
-        };
-        let path = handle.folder.join(name);
-        if path.is_symlink() {
-            return Err("a link cannot be written to\n".into());
-        }
-        std::fs::write(path, bytes).map_err(|e| format!("the file cannot be kept: {e}\n"))
-    }
-
-    /// A file that a job of a session left: its type, and what is in it.
-    pub(crate) fn result(&self, session: &str, job: u64, file: &str) -> Option<(&'static str, Vec<u8>)> {
-        let (name, kind) = RESULTS.iter().find(|(name, _)| *name == file)?;
-        let handle = self.open().get(session).cloned()?;
-        let bytes = std::fs::read(job::folder(&handle.folder, job).join(name)).ok()?;
-        Some((kind, bytes))
-    }
-
-    /// Ends all of them, and waits a little until they have.
-    pub fn close(&self) {
-        let open: Vec<Arc<Handle>> = self.open().drain().map(|(_, handle)| handle).collect();
-        for handle in &open {
-            let _ = handle.inbox.try_send(Incoming::End);
-        }
-        for _ in 0..40 {
-            if open.iter().all(|h| h.ended.load(Ordering::SeqCst)) && !self.desk.taken() {
-                break;
+        let default = lilyan_scene::library::SCENES.first().map_or("", |s| s.name);
+        for scene in [first_scene, default] {
+            if session.panes.is_empty() {
+                let _ = session.open(scene);
             }
-            std::thread::sleep(std::time::Duration::from_millis(50));
         }
-        let _ = std::fs::remove_dir_all(&self.folder);
+        session
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    /// Works until the program ends or no page has been connected for a long time.
+    pub fn run(&mut self, incoming: &Receiver<Incoming>, clients: &AtomicUsize) {
+        let mut last_client = Instant::now();
+        loop {
+            match incoming.recv_timeout(self.idle_time()) {
+                Ok(message) => {
+                    if !self.receive(message) {
+                        return;
+                    }
+                    // Handles all waiting messages, so that only the newest position of a dragged vertex counts.
+                    while let Ok(message) = incoming.try_recv() {
+                        if !self.receive(message) {
+                            return;
+                        }
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if clients.load(Ordering::SeqCst) == 0 {
+                if last_client.elapsed() > ABANDONED {
+                    return;
+                }
+                // The simulation stands still while no page is connected.
+                std::thread::sleep(Duration::from_millis(20));
+                self.reset_clock();
+                continue;
+            }
+            last_client = Instant::now();
+            self.make_due_steps();
+            if self.changed && self.last_frame.elapsed() >= FRAME_INTERVAL {
+                self.send_frame();
+            }
+            self.update_step_limits();
+        }
+    }
 
-    /// A session that panics ends, and is cleaned up after; its neighbours do not notice.
-    #[test]
-    fn a_panic_ends_one_session() {
-        let sessions = Sessions::new("swinging-cube").expect("a folder");
-        let neighbour = sessions.enter(None).expect("a session");
-        let (tell, told) = std_mpsc::channel();
-        apart(
-            || std::panic::resume_unwind(Box::new("a mistake")),
-            move || tell.send(()).expect("someone waits"),
-        )
-        .expect("a thread");
-        told.recv().expect("what is to be done after");
-        assert!(!neighbour.session.ended.load(Ordering::SeqCst));
-        assert!(sessions.enter(None).is_ok(), "others may come");
-        sessions.close();
+    /// Handles a message; `false` ends the session.
+    fn receive(&mut self, message: Incoming) -> bool {
+        match message {
+            Incoming::End => return false,
+            // The page has disconnected already.
+            Incoming::Join(listener) if listener.is_closed() => {}
+            Incoming::Join(listener) => self.welcome(listener),
+            Incoming::Say(text, sender) => self.handle_text(&text, &sender),
+            Incoming::Job(number, report) => self.handle_job_report(number, report),
+        }
+        true
+    }
+
+    /// Finds the step limits of panes whose settings changed a moment ago, and tells them.
+    fn update_step_limits(&mut self) {
+        let due = self.panes.iter_mut().filter(|pane| pane.step_limit_is_due());
+        if due.map(Pane::find_step_limit).count() > 0 {
+            self.send_descriptions();
+        }
+    }
+
+    /// The pane of this number.
+    fn pane(&mut self, index: usize) -> Result<&mut Pane, LabError> {
+        let count = self.panes.len();
+        self.panes.get_mut(index).ok_or(LabError::UnknownPane { index, count })
+    }
+
+    /// The text without the path of the session's folder, which pages need not know.
+    fn without_folder(&self, text: &str) -> String {
+        text.replace(&format!("{}/", self.folder.display()), "")
     }
 }

@@ -1,4 +1,4 @@
-//! A lab that is served for a test, and the other end of its socket.
+//! A lab for tests, and a client of its WebSocket.
 #![allow(dead_code)] // each test file uses its part
 
 use lilyan_lab::{Address, Token, serve};
@@ -22,7 +22,7 @@ impl Lab {
         Self::open_at(Ipv4Addr::LOCALHOST.into(), scene)
     }
 
-    /// One that listens there.
+    /// A lab that listens at this address.
     pub fn open_at(ip: std::net::IpAddr, scene: &str) -> Self {
         let (tell, told) = std::sync::mpsc::channel();
         let stop = Arc::new(AtomicBool::new(false));
@@ -40,7 +40,7 @@ impl Lab {
         self.address.to_string()
     }
 
-    /// Sends bytes and returns what comes back before the other side closes or pauses.
+    /// Sends bytes and returns the answer until the server closes the connection or pauses.
     pub fn raw(&self, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -53,7 +53,7 @@ impl Lab {
                 Ok(n) => answer.extend(&buffer[..n]),
             }
             stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
-            // Upgrades stay open.
+            // An upgraded connection stays open.
             if answer.starts_with(b"HTTP/1.1 101") {
                 break;
             }
@@ -61,7 +61,7 @@ impl Lab {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    /// A GET with these headers beside `Connection: close`; the status, and the whole answer.
+    /// A GET with these headers and `Connection: close`. Returns the status and the whole answer.
     pub fn get(&self, path: &str, headers: &[(&str, &str)]) -> (u16, String) {
         self.ask("GET", path, headers, b"")
     }
@@ -84,10 +84,10 @@ impl Lab {
         self.page_of("")
     }
 
-    /// A page of the session of that name.
+    /// A page of the session of this name.
     pub fn page_of(&self, session: &str) -> Page {
         let stream = TcpStream::connect(self.address).unwrap();
-        // Machines that are busy get time to answer.
+        // A busy machine may need some time to answer.
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let url = format!("ws://{}/socket?token={}&session={session}", self.address, self.token);
         let (socket, _) = tungstenite::client(url, stream).unwrap();
@@ -103,7 +103,7 @@ impl Drop for Lab {
     }
 }
 
-/// One connection, as a page has it.
+/// The connection of a page.
 pub struct Page {
     pub socket: WebSocket<TcpStream>,
     pub texts: Vec<Value>,
@@ -130,7 +130,7 @@ impl Frame {
         Self { kind, says, bytes: bytes[8 + length..].to_vec(), at: Instant::now() }
     }
 
-    /// The array of that name, as numbers.
+    /// The array of this name.
     pub fn numbers(&self, pane: u64, name: &str) -> Vec<f32> {
         let mut start = 0;
         for a in self.says["arrays"].as_array().unwrap() {
@@ -150,7 +150,7 @@ impl Page {
         self.socket.send(Message::text(text)).unwrap();
     }
 
-    /// Takes in one message, if one comes soon; `false` once the connection is closed.
+    /// Receives one message, if one arrives soon. `false`: the connection is closed.
     pub fn listen(&mut self) -> bool {
         match self.socket.read() {
             Ok(Message::Text(text)) => self.texts.push(serde_json::from_str(&text).unwrap()),
@@ -170,7 +170,7 @@ impl Page {
         true
     }
 
-    /// Listens until `wanted` is there.
+    /// Receives messages until `wanted` returns a value.
     pub fn until<T>(&mut self, what: &str, mut wanted: impl FnMut(&Self) -> Option<T>) -> T {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
@@ -182,26 +182,26 @@ impl Page {
         }
     }
 
-    /// The next event of that name from now on.
+    /// The next event of this name.
     pub fn event(&mut self, name: &str) -> Value {
         let known = self.texts.len();
         self.until(name, |page| page.texts[known..].iter().find(|t| t["event"] == name).cloned())
     }
 
-    /// The next frame (not geometry) from now on.
+    /// The next frame.
     pub fn frame(&mut self) -> &Frame {
         let known = self.frames.len();
         let at = self.until("a frame", |page| (known..page.frames.len()).find(|&i| page.frames[i].kind == 2));
         &self.frames[at]
     }
 
-    /// Stops the simulation; the last frame of it.
+    /// Pauses the simulation and returns its last frame.
     pub fn still(&mut self) -> &Frame {
         self.answer(r#"{"do":"pause"}"#, "status");
         self.quiet()
     }
 
-    /// Listens until nothing more comes; the last frame.
+    /// Receives messages until no more arrive, and returns the last frame.
     pub fn quiet(&mut self) -> &Frame {
         loop {
             let heard = self.texts.len() + self.frames.len();
@@ -212,13 +212,13 @@ impl Page {
         }
     }
 
-    /// Waits until so much time is simulated, s.
+    /// Waits until the simulated time is t, s.
     pub fn reaches(&mut self, t: f64) {
         let at = |f: &Frame| f.says["panes"][0]["t"].as_f64().is_some_and(|now| f.kind == 2 && now >= t);
         self.until("that time", |page| page.frames.last().filter(|f| at(f)).map(|_| ()));
     }
 
-    /// Says something and waits for the event that answers it.
+    /// Sends a text and waits for the event that answers it.
     pub fn answer(&mut self, text: &str, event: &str) -> Value {
         self.say(text);
         self.event(event)

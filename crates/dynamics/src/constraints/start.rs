@@ -1,74 +1,74 @@
-//! Before the first step: constraints must hold, none may follow from the others, and velocities must agree.
+//! Checks before the first step: constraints are satisfied and independent, and velocities are consistent with them.
 
-use super::holding::scale_rows;
-use super::{Holding, jacobian, worst};
+use super::solver::scale_rows;
+use super::{ConstraintSolver, jacobian, worst};
 use crate::{State, System};
 use lilyan_solve::{BlockMatrix, BlockPattern, Cholesky, Saddle, SparseRows, dependent_rows};
 use std::sync::Arc;
 
-/// Positions at the start may be off by this much, relative to the scale: what a rotation by formulas leaves; the
-/// first step takes it away.
+/// Largest violation at the start, relative to the scale. A rotation by formulas has such an error; the first step removes
+/// it.
 const START: f64 = 1e-9;
 
-/// sin² of the angle below which a constraint is taken to follow from others: 1e-6, half the digits.
+/// A constraint counts as dependent on others if sin² of its angle to them is below this: sin = 1e-6, half the digits.
 const DEPENDENT: f64 = 1e-12;
 
-/// So many constraints are compared densely; beyond, one dependence is looked for by inverse iteration.
+/// Up to this number of constraints all dependences are found by a dense method; beyond it, one by inverse iteration.
 const DENSE: usize = 1200;
 
-/// Why constraints cannot be kept from the start; numbers are places in [`System::constraints`].
+/// Why the constraints of a start are not valid. Numbers are indices in the list of constraints.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StartError {
-    /// It does not hold at the start.
+    /// A constraint is violated at the start.
     Violated {
-        /// Which.
+        /// Its index.
         which: usize,
         /// |g| relative to the scale.
         excess: f64,
     },
-    /// All that it concerns is held anyway.
+    /// All nodes of a constraint are Dirichlet nodes.
     Held {
-        /// Which.
+        /// Its index.
         which: usize,
     },
-    /// They follow from others.
+    /// Constraints follow from others.
     Redundant {
-        /// Which, and from which others, those with the largest share first.
+        /// Their indices, and the others with the largest coefficients first.
         which: Vec<(usize, Vec<usize>)>,
     },
-    /// There are more constraints than unknowns that are free.
+    /// There are more constraints than free dofs.
     TooMany {
-        /// So many constraints.
+        /// Number of constraints.
         constraints: usize,
-        /// So many unknowns.
+        /// Number of free dofs.
         free: usize,
     },
 }
 
-/// Checks the constraints at the start and projects the velocities onto those that keep them; returns the largest
-/// change of a velocity, m/s.
+/// Checks the constraints at the start and projects the velocities onto J v = −∂g/∂t. Returns the largest change of a velocity,
+/// m/s.
 pub fn start(system: &dyn System, state: &mut State) -> Result<f64, StartError> {
-    if system.constraints().is_empty() {
+    if system.abilities().constraints().is_empty() {
         return Ok(0.0);
     }
     if let Some((which, excess)) = worst(system, state.t, &state.q).filter(|w| w.1 > START) {
         return Err(StartError::Violated { which, excess });
     }
     let mut held = vec![false; state.q.len()];
-    system.held(state.t, &mut held);
-    independent(system, state, &held)?;
+    system.abilities().mark_prescribed(state.t, &mut held);
+    check_independence(system, state, &held)?;
     let before = state.v.clone();
-    let mut holding = Holding::default();
-    holding.prepare(system, state, 0.0, &held);
-    holding.project(system, &held, &state.q, &mut state.v, &mut state.p);
+    let mut constraint_solver = ConstraintSolver::default();
+    constraint_solver.prepare(system, state, 0.0, &held);
+    constraint_solver.project(system, &held, state.t, &state.q, &mut state.v, &mut state.p);
     system.mass().mul(&state.v, &mut state.p);
     Ok(before.iter().zip(&state.v).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs())))
 }
 
-fn independent(system: &dyn System, state: &State, held: &[bool]) -> Result<(), StartError> {
-    let which = system.in_force(state.t);
+fn check_independence(system: &dyn System, state: &State, held: &[bool]) -> Result<(), StartError> {
+    let which = system.abilities().in_force(state.t);
     let mut rows = SparseRows::new();
-    jacobian(system, &which, &state.q, &mut rows);
+    jacobian(system, &which, state.t, &state.q, &mut rows);
     rows.hold(held);
     let masses = system.mass().diagonal();
     if let Some(i) = rows.squares(masses).iter().position(|s| *s <= 0.0) {
@@ -94,8 +94,8 @@ fn independent(system: &dyn System, state: &State, held: &[bool]) -> Result<(), 
     if dependent.is_empty() { Ok(()) } else { Err(StartError::Redundant { which: dependent }) }
 }
 
-/// The constraints with a share in a combination that vanishes, largest first, if there is one: the lowest
-/// eigenvector of J M⁻¹ Jᵀ, rows of unit length, by inverse iteration.
+/// The constraints of a vanishing linear combination, largest coefficient first, if there is one: the lowest eigenvector of
+/// J M⁻¹ Jᵀ with unit rows, by inverse iteration.
 fn null_vector(mut rows: SparseRows, masses: &[f64]) -> Option<Vec<usize>> {
     let (n, m) = (masses.len(), rows.len());
     for (i, mass) in scale_rows(&mut rows, masses).into_iter().enumerate() {
@@ -106,7 +106,7 @@ fn null_vector(mut rows: SparseRows, masses: &[f64]) -> Option<Vec<usize>> {
     let (mut saddle, mut factor) = (Saddle::new(), Cholesky::new());
     saddle.factor(&matrix, &mut factor, &rows).ok()?;
     let mut z = vec![0.0; n + m];
-    // Any start that is no eigenvector itself.
+    // Any start vector that is not an eigenvector.
     let mut w: Vec<f64> = (0..m).map(|i| 1.0 + 0.5 * (1.7 * i as f64).sin()).collect();
     let mut quotient = f64::INFINITY;
     for _ in 0..8 {

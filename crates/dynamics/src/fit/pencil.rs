@@ -1,35 +1,38 @@
-//! The eigenvalue problem that modes solve, and the rigid motions that are none of them.
+//! The eigenvalue problem of the modes, and the rigid modes that are excluded from it.
 
 use crate::{Mass, System};
 use lilyan_solve::BlockMatrix;
-use lilyan_solve::flow::Linear;
+use lilyan_solve::SecondOrderSystem;
 use lilyan_solve::newton::dot;
 use std::ops::Range;
 
-/// K and M with the held unknowns out of the way.
+/// The pencil (K, M) with Dirichlet dofs removed.
 pub(super) struct Pencil<'a> {
     pub k: &'a BlockMatrix,
     pub mass: &'a Mass,
     pub held: &'a [bool],
 }
 
-/// M times columns, 0 where held.
-pub(super) fn weigh_all(mass: &Mass, held: &[bool], columns: &[f64]) -> Vec<f64> {
+/// M times columns, 0 at held dofs.
+pub(super) fn multiply_by_mass(mass: &Mass, held: &[bool], columns: &[f64]) -> Vec<f64> {
     let n = held.len();
     let mut out = vec![0.0; columns.len()];
-    columns.chunks_exact(n).zip(out.chunks_exact_mut(n)).for_each(|(x, y)| weigh(mass, held, x, y));
+    columns
+        .chunks_exact(n)
+        .zip(out.chunks_exact_mut(n))
+        .for_each(|(x, y)| free_mass_product(mass, held, x, y));
     out
 }
 
-/// y ← M x, 0 where held.
-pub(super) fn weigh(mass: &Mass, held: &[bool], x: &[f64], y: &mut [f64]) {
+/// y ← M x, 0 at held dofs.
+pub(super) fn free_mass_product(mass: &Mass, held: &[bool], x: &[f64], y: &mut [f64]) {
     mass.mul(x, y);
     y.iter_mut().zip(held).filter(|(_, h)| **h).for_each(|(y, _)| *y = 0.0);
 }
 
-impl Linear for Pencil<'_> {
+impl SecondOrderSystem for Pencil<'_> {
     fn mass(&self, x: &[f64], y: &mut [f64]) {
-        weigh(self.mass, self.held, x, y);
+        free_mass_product(self.mass, self.held, x, y);
     }
     fn divide_by_mass(&self, x: &[f64], y: &mut [f64]) {
         y.fill(0.0);
@@ -44,15 +47,15 @@ impl Linear for Pencil<'_> {
     }
 }
 
-/// The rigid motions of a shape, M-orthonormal; none if something of it is held.
-pub(super) struct Rigid {
+/// The rigid modes of a configuration, M-orthonormal; none if a dof of the body is held.
+pub(super) struct RigidModes {
     pub fields: Vec<Vec<f64>>,
-    weighed: Vec<Vec<f64>>,
+    weighted: Vec<Vec<f64>>,
 }
 
-impl Rigid {
+impl RigidModes {
     pub fn new(mass: &Mass, dofs: &Range<usize>, q: &[f64], mask: &[bool]) -> Self {
-        let mut rigid = Self { fields: Vec::new(), weighed: Vec::new() };
+        let mut rigid = Self { fields: Vec::new(), weighted: Vec::new() };
         if dofs.clone().any(|i| mask[i]) {
             return rigid;
         }
@@ -69,31 +72,31 @@ impl Rigid {
                     field[i + k] = q[i + j] - centre[j];
                 }
             }
-            rigid.without(&mut field);
-            rigid.without(&mut field);
-            let mut weighed = vec![0.0; q.len()];
-            weigh(mass, mask, &field, &mut weighed);
-            let size = dot(&field, &weighed).sqrt();
+            rigid.project_out(&mut field);
+            rigid.project_out(&mut field);
+            let mut weighted = vec![0.0; q.len()];
+            free_mass_product(mass, mask, &field, &mut weighted);
+            let size = dot(&field, &weighted).sqrt();
             if size > 0.0 {
                 rigid.fields.push(field.into_iter().map(|x| x / size).collect());
-                rigid.weighed.push(weighed.into_iter().map(|x| x / size).collect());
+                rigid.weighted.push(weighted.into_iter().map(|x| x / size).collect());
             }
         }
         rigid
     }
 
-    /// Takes resultant and torque out of forces.
+    /// Removes resultant force and torque.
     pub fn balance(&self, f: &mut [f64]) {
-        for (field, weighed) in self.fields.iter().zip(&self.weighed) {
+        for (field, weighted) in self.fields.iter().zip(&self.weighted) {
             let s = dot(field, f);
-            f.iter_mut().zip(weighed).for_each(|(f, w)| *f -= s * w);
+            f.iter_mut().zip(weighted).for_each(|(f, w)| *f -= s * w);
         }
     }
 
-    /// Takes them out of a vector.
-    pub fn without(&self, u: &mut [f64]) {
-        for (field, weighed) in self.fields.iter().zip(&self.weighed) {
-            let s = dot(weighed, u);
+    /// Projects the rigid modes out of a displacement.
+    pub fn project_out(&self, u: &mut [f64]) {
+        for (field, weighted) in self.fields.iter().zip(&self.weighted) {
+            let s = dot(weighted, u);
             u.iter_mut().zip(field).for_each(|(u, f)| *u -= s * f);
         }
     }

@@ -1,4 +1,4 @@
-//! How far a body has turned and strained, node by node: what is coupled to a node tells.
+//! Rotation and strain of a body, node by node, from the positions of coupled nodes.
 
 use lilyan_solve::BlockPattern;
 use std::ops::Range;
@@ -6,28 +6,28 @@ use std::ops::Range;
 /// A 3×3 matrix by rows.
 type Matrix = [[f64; 3]; 3];
 
-/// R of the polar decomposition A = R S, by \[muller2016\]: also where A is singular, as of points in a plane.
+/// R of the polar decomposition A = R S by \[muller2016\], which also works for a singular A, e.g. for points in a plane.
 fn polar(a: &Matrix) -> Matrix {
     let mut r = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let column = |m: &Matrix, k: usize| [m[0][k], m[1][k], m[2][k]];
     for _ in 0..200 {
-        let (mut turn, mut along) = ([0.0; 3], 0.0);
+        let (mut axis, mut trace) = ([0.0; 3], 0.0);
         for k in 0..3 {
             let (x, y) = (column(&r, k), column(a, k));
             for i in 0..3 {
                 let (j, l) = ((i + 1) % 3, (i + 2) % 3);
-                turn[i] += x[j] * y[l] - x[l] * y[j];
+                axis[i] += x[j] * y[l] - x[l] * y[j];
             }
-            along += (0..3).map(|i| x[i] * y[i]).sum::<f64>();
+            trace += (0..3).map(|i| x[i] * y[i]).sum::<f64>();
         }
-        let size = turn.iter().map(|t| t * t).sum::<f64>().sqrt();
-        let angle = size / (along.abs() + f64::MIN_POSITIVE);
+        let size = axis.iter().map(|t| t * t).sum::<f64>().sqrt();
+        let angle = size / (trace.abs() + f64::MIN_POSITIVE);
         if angle < 1e-9 {
             break;
         }
-        // Rodrigues' formula; from near half a turn on, steps are cut.
+        // Rodrigues' formula. Steps are limited to one radian.
         let (sin, cos) = angle.min(1.0).sin_cos();
-        let n = turn.map(|t| t / size);
+        let n = axis.map(|t| t / size);
         let mut next = r;
         for k in 0..3 {
             let x = column(&r, k);
@@ -46,7 +46,7 @@ fn difference(x: &[f64], i: usize, j: usize) -> [f64; 3] {
     [0, 1, 2].map(|k| x[3 * j + k] - x[3 * i + k])
 }
 
-/// Pairs of nodes of a body that are coupled, as rows (i, j), i > j.
+/// Pairs (i, j), i > j, of coupled nodes of a body.
 fn edges<'a>(pattern: &'a BlockPattern, dofs: &Range<usize>) -> impl Iterator<Item = (usize, usize)> + 'a {
     let nodes = dofs.start / 3..dofs.end / 3;
     let inside = nodes.clone();
@@ -72,13 +72,13 @@ pub(super) fn strain(pattern: &BlockPattern, dofs: &Range<usize>, rest: &[f64], 
     if count > 0.0 { (square / count).sqrt() } else { 0.0 }
 }
 
-/// How a body has turned from `before` to q, node by node.
-pub(super) struct Turn {
+/// The rotation of a body from `before` to q, node by node.
+pub(super) struct NodalRotations {
     dofs: Range<usize>,
     rotations: Vec<Matrix>,
 }
 
-impl Turn {
+impl NodalRotations {
     pub fn new(pattern: &BlockPattern, dofs: &Range<usize>, before: &[f64], q: &[f64]) -> Self {
         let mut stretches = vec![[[0.0; 3]; 3]; dofs.len() / 3];
         for (i, j) in edges(pattern, dofs) {
@@ -91,7 +91,7 @@ impl Turn {
         Self { dofs: dofs.clone(), rotations: stretches.iter().map(polar).collect() }
     }
 
-    /// Turns displacements or forces, columns of n numbers.
+    /// Rotates displacements or forces, given as columns of length n.
     pub fn apply(&self, columns: &mut [f64], n: usize) {
         for column in columns.chunks_exact_mut(n) {
             for (u, r) in column[self.dofs.clone()].as_chunks_mut::<3>().0.iter_mut().zip(&self.rotations) {
@@ -106,16 +106,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_coupled_to_a_node_tells_how_it_turned() {
+    fn coupled_nodes_determine_rotation_and_strain() {
         let (sin, cos) = 2.5f64.sin_cos();
         let apply = |x: [f64; 3]| [cos * x[0] - sin * x[1], sin * x[0] + cos * x[1], x[2] + 3.0];
-        // In a plane, so that the sums are singular.
+        // Points in a plane, so that the matrices are singular.
         let points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [1.0, 2.0, 0.0]];
         let (rest, q) = (points.concat(), points.map(apply).concat());
         let pattern = BlockPattern::from_cliques(4, [[0u32, 1, 2, 3].as_slice()].into_iter());
         assert!(strain(&pattern, &(0..12), &rest, &q) < 1e-15);
         let mut found = [1.0, 0.0, 5.0].repeat(4);
-        Turn::new(&pattern, &(0..12), &rest, &q).apply(&mut found, 12);
+        NodalRotations::new(&pattern, &(0..12), &rest, &q).apply(&mut found, 12);
         for u in found.chunks_exact(3) {
             assert!((u[0] - cos).abs() < 1e-8 && (u[1] - sin).abs() < 1e-8 && (u[2] - 5.0).abs() < 1e-8);
         }

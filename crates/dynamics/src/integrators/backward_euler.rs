@@ -1,21 +1,21 @@
 //! Backward Euler \[baraff1998\]: M(q_{k+1} − q_k − hv_k) + h²(∇W(q_{k+1}) − f(q_{k+1}, v_{k+1})) = 0,
 //! v_{k+1} = (q_{k+1} − q_k)/h.
 //!
-//! First order and unconditionally stable, at the price of numerical damping: a mode of frequency ω
-//! loses the share 1 − 1/(1 + h²ω²) of its energy in every step, and a rotating body spins down.
+//! The method is of first order and unconditionally stable, but damps numerically. A mode of frequency ω loses the
+//! fraction 1 − 1/(1 + h²ω²) of its energy in every step, and the rotation of a body slows down.
 
-use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE};
+use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, SOLVE, TOLERANCE};
 use crate::StepError;
-use crate::driver::{Driven, End, Scheme, Step};
-use crate::implicit::{ForceRule, Method, Parts, PotentialRule};
+use crate::driver::{End, History, ImplicitIntegrator, Scheme, Step};
+use crate::implicit::{ForceRule, Method, PotentialRule, StepEquation};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "backward-euler",
     summary: "first order, very stable, damps numerically",
     cite: "baraff1998",
-    options: &[TOLERANCE, MAX_ITERATIONS, LINEAR],
+    options: &[SOLVE, TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[],
-    build: |options| Box::new(Driven::new(BackwardEuler, options, Method::Minimize)),
+    build: |options| Box::new(ImplicitIntegrator::new(BackwardEuler, options, Method::chosen(options))),
 };
 
 struct BackwardEuler;
@@ -26,7 +26,7 @@ impl Scheme for BackwardEuler {
         let impulse: Vec<f64> = state.p.iter().map(|p| h * p).collect();
         let mut q = step.ballistic(1.0);
         step.solve(
-            Parts {
+            StepEquation {
                 impulse: &impulse,
                 weight: h * h,
                 time: state.t + h,
@@ -38,7 +38,7 @@ impl Scheme for BackwardEuler {
             &mut q,
         )?;
         let v: Vec<f64> = q.iter().zip(&state.q).map(|(q1, q0)| (q1 - q0) / h).collect();
-        Ok(End { p: step.momentum(&v), q, history: Vec::new() })
+        Ok(End { p: step.momentum(&v), q, history: History::None })
     }
 
     fn keeps_constraints(&self) -> bool {
@@ -50,15 +50,6 @@ impl Scheme for BackwardEuler {
     }
 
     fn claims(&self) -> Claims {
-        Claims {
-            order: 1,
-            damped_order: 1,
-            explicit: false,
-            symplectic: false,
-            reversible: false,
-            linear_momentum: true,
-            angular_momentum: false,
-            energy: false,
-        }
+        Claims::of_order(1)
     }
 }

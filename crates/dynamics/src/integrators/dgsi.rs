@@ -3,13 +3,15 @@
 //!
 //!   (M + hD + h²K_s) Δv = h(f_total − hK_s v_k),  q_{k+1} = q_k + h v_{k+1},
 //!
-//! and what joins them explicit. On a body of `element = "dg"` K_s has one block for each tet, and nothing couples
-//! them; on other systems it is all of the projected stiffness. The gluing of faces, being explicit, limits the step as
-//! its own stiffness does.
+//! and explicit coupling terms. On a body with `element = "dg"` K_s has one block for each tet and no coupling between
+//! tets. On other systems it is the whole projected stiffness. The coupling terms are explicit, so their stiffness limits
+//! the step.
 
 use super::Entry;
 use super::semi_implicit::{CLAIMS, Implicit, SemiImplicit};
 use crate::StiffPart;
+
+const LIMIT: &str = "hω < 2 for the frequencies ω that the coupling between discontinuous elements has by itself: it is explicit";
 
 pub(super) const ENTRY: Entry = Entry {
     name: "dgsi",
@@ -17,5 +19,5 @@ pub(super) const ENTRY: Entry = Entry {
     cite: "chen2019",
     options: &[],
     variants: &[],
-    build: |_| SemiImplicit::boxed(&[Implicit::Part(StiffPart::Elements)], CLAIMS),
+    build: |_| SemiImplicit::boxed(&[Implicit::Part(StiffPart::Elements)], CLAIMS, Some(LIMIT)),
 };

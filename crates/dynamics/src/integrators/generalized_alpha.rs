@@ -2,14 +2,18 @@
 //!
 //!   M((1−α_m)a_{k+1} + α_m a_k) = F(t_f, q_f, v_f),  q_f = (1−α_f)q_{k+1} + α_f q_k, v_f and t_f likewise,
 //!
-//! α_m = (2ρ∞−1)/(ρ∞+1), α_f = ρ∞/(ρ∞+1), γ = ½−α_m+α_f, β = ¼(1−α_m+α_f)². Second order; the highest
-//! frequencies lose the share 1 − ρ∞ of their amplitude in every step, low ones almost nothing.
-//! Ma is kept from step to step; the first is F at the start. a_k is the acceleration at t_k + (α_f−α_m)h:
-//! where h changes, its distance from that at t_k is scaled along, or the order would be lost.
+//! α_m = (2ρ∞−1)/(ρ∞+1), α_f = ρ∞/(ρ∞+1), γ = ½−α_m+α_f, β = ¼(1−α_m+α_f)². The method is of second
+//! order. The highest frequencies lose the fraction 1 − ρ∞ of their amplitude in every step, low ones almost nothing. Ma
+//! is stored from step to step. The first step is one of `tr-bdf2`: the acceleration of a start that is not smooth (a pin that
+//! starts with a velocity, stiff damping) would go on as an oscillation of size h²a. a_k is the acceleration at
+//! t_k + (α_f−α_m)h. If h changes, its difference from the acceleration at t_k is scaled by the ratio of the steps, which
+//! preserves the order.
 
+use super::backward_difference::StageSolution;
+use super::tr_bdf2::TrBdf2;
 use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE, Variant};
 use crate::StepError;
-use crate::driver::{Driven, End, Scheme, Stage, Step};
+use crate::driver::{End, History, ImplicitIntegrator, Scheme, Stage, Step};
 use crate::implicit::Method;
 use crate::options::{Kind, OptionSpec};
 
@@ -30,7 +34,7 @@ pub(super) const ENTRY: Entry = Entry {
     variants: &[&[("rho_inf", Variant::Number(0.0))], &[("rho_inf", Variant::Number(0.5))]],
     build: |options| {
         let scheme = GeneralizedAlpha { rho: options.number("rho_inf") };
-        Box::new(Driven::new(scheme, options, Method::Minimize))
+        Box::new(ImplicitIntegrator::new(scheme, options, Method::Minimize))
     },
 };
 
@@ -45,17 +49,19 @@ impl Scheme for GeneralizedAlpha {
         let (state, h) = (step.state, step.h);
         let n = state.q.len();
         let start = match step.history {
-            [before, kept @ ..] if *before == h => kept.to_vec(),
-            known => {
+            History::Force { h: before, force: kept } if *before == h => kept.clone(),
+            History::Force { h: before, force: kept } => {
                 let mut force = step.start_force()?;
-                if let [before, kept @ ..] = known {
-                    force.iter_mut().zip(kept).for_each(|(f, k)| *f += (k - *f) * h / before);
-                }
+                force.iter_mut().zip(kept).for_each(|(f, k)| *f += (k - *f) * h / before);
                 force
+            }
+            _ => {
+                let (_, _, StageSolution { q, p, force, .. }) = TrBdf2::stages(step)?;
+                return Ok(End { q, p, history: History::Force { h, force } });
             }
         };
         let a = step.acceleration(&start);
-        // Share of Ma_k in q₁ beside that inside F.
+        // The coefficient of Ma_k in q₁, in addition to its part inside F.
         let past = h * h * ((0.5 - beta) - beta * m / (1.0 - m));
         let (reach, span, time) = (1.0 - f, beta * h / gamma, state.t + (1.0 - f) * h);
         let drift = |i: usize| h * state.v[i] + (0.5 - beta) * h * h * a[i];
@@ -73,7 +79,7 @@ impl Scheme for GeneralizedAlpha {
         let q: Vec<f64> = (0..n).map(|i| state.q[i] + (x[i] - state.q[i]) / reach).collect();
         let p = (0..n).map(|i| state.p[i] + h * ((1.0 - gamma) * start[i] + gamma * end[i])).collect();
         step.check_end(&q)?;
-        Ok(End { q, p, history: [&[h], &end[..]].concat() })
+        Ok(End { q, p, history: History::Force { h, force: end } })
     }
 
     fn takes_fits(&self) -> bool {
@@ -81,15 +87,6 @@ impl Scheme for GeneralizedAlpha {
     }
 
     fn claims(&self) -> Claims {
-        Claims {
-            order: 2,
-            damped_order: 2,
-            explicit: false,
-            symplectic: false,
-            reversible: false,
-            linear_momentum: true,
-            angular_momentum: false,
-            energy: false,
-        }
+        Claims::of_order(2)
     }
 }

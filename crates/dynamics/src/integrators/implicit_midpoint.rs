@@ -2,21 +2,21 @@
 //!
 //!   M(v_{k+1} − v_k) = hF(q_½, v_½),  q_½ = q_k + ¼h(v_k + v_{k+1}),  v_½ = ½(v_k + v_{k+1}).
 //!
-//! Second order, symplectic, reversible, keeps both momenta. The same map as `variational` with α = ½,
-//! reached from the other side.
+//! The method is of second order, symplectic and reversible, and conserves both momenta. It is the same map as
+//! `variational` with α = ½, in another formulation.
 
-use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE};
+use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, SOLVE, TOLERANCE};
 use crate::StepError;
-use crate::driver::{Driven, End, Scheme, Stage, Step};
+use crate::driver::{End, History, ImplicitIntegrator, Scheme, Stage, Step};
 use crate::implicit::Method;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "implicit-midpoint",
     summary: "second order, symplectic; the textbook form of variational with alpha = 0.5",
     cite: "hairer2006",
-    options: &[TOLERANCE, MAX_ITERATIONS, LINEAR],
+    options: &[SOLVE, TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[],
-    build: |options| Box::new(Driven::new(ImplicitMidpoint, options, Method::Minimize)),
+    build: |options| Box::new(ImplicitIntegrator::new(ImplicitMidpoint, options, Method::chosen(options))),
 };
 
 struct ImplicitMidpoint;
@@ -37,8 +37,8 @@ impl Scheme for ImplicitMidpoint {
         step.check_end(&q)?;
         let force = step.force(time, &middle, &v);
         let mut p: Vec<f64> = state.p.iter().zip(&force).map(|(p, f)| p + h * f).collect();
-        step.holding.add_kick(&mut p);
-        Ok(End { q, p, history: Vec::new() })
+        step.constraint_solver.add_start_impulse(&mut p);
+        Ok(End { q, p, history: History::None })
     }
 
     fn keeps_constraints(&self) -> bool {
@@ -50,15 +50,6 @@ impl Scheme for ImplicitMidpoint {
     }
 
     fn claims(&self) -> Claims {
-        Claims {
-            order: 2,
-            damped_order: 2,
-            explicit: false,
-            symplectic: true,
-            reversible: true,
-            linear_momentum: true,
-            angular_momentum: true,
-            energy: false,
-        }
+        Claims { reversible: true, ..Claims::variational(2) }
     }
 }

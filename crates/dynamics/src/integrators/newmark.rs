@@ -2,14 +2,14 @@
 //!
 //!   q_{k+1} = q_k + hv_k + h²M⁻¹((½−β)F_k + βF_{k+1}),  v_{k+1} = v_k + hM⁻¹((1−γ)F_k + γF_{k+1}).
 //!
-//! F_k is taken anew at (q_k, v_k) and not carried along as an acceleration: the same numbers if steps are
-//! solved exactly, and a one-step method. β = ¼, γ = ½ is the trapezoidal rule: second order, reversible,
-//! stable for linear systems at any step, conjugate to the midpoint rule and hence almost symplectic.
-//! γ > ½ damps numerically and is of first order; β ≥ ¼(γ + ½)² then keeps it stable. β = 0 is `verlet`.
+//! F_k is evaluated at (q_k, v_k) and not stored as an acceleration. The results are the same if steps are solved exactly,
+//! and the method is a one-step method. β = ¼, γ = ½ is the trapezoidal rule: of second order, reversible, and stable for
+//! linear systems at any step. It is conjugate to the midpoint rule and hence almost symplectic. γ > ½ damps numerically
+//! and is of first order; it is stable for β ≥ ¼(γ + ½)². β = 0 is `verlet`.
 
 use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE, Variant};
 use crate::StepError;
-use crate::driver::{Driven, End, Scheme, Stage, Step};
+use crate::driver::{End, History, ImplicitIntegrator, Scheme, Stage, Step};
 use crate::implicit::Method;
 use crate::options::{Kind, OptionSpec};
 
@@ -38,7 +38,7 @@ pub(super) const ENTRY: Entry = Entry {
     ],
     build: |options| {
         let scheme = Newmark { beta: options.number("beta"), gamma: options.number("gamma") };
-        Box::new(Driven::new(scheme, options, Method::Minimize))
+        Box::new(ImplicitIntegrator::new(scheme, options, Method::Minimize))
     },
 };
 
@@ -53,7 +53,7 @@ impl Scheme for Newmark {
         let (n, t1, span) = (state.q.len(), state.t + h, beta * h / gamma);
         let start = step.start_force()?;
         let a = step.acceleration(&start);
-        // What q₁ − q₀ and v₁ are without F₁.
+        // q₁ − q₀ and v₁ without the contribution of F₁.
         let drift = |i: usize| h * state.v[i] + (0.5 - beta) * h * h * a[i];
         let speed = |i: usize| state.v[i] + (1.0 - gamma) * h * a[i];
         let (q, v) = step.stage(Stage {
@@ -66,7 +66,7 @@ impl Scheme for Newmark {
         })?;
         let end = step.force(t1, &q, &v);
         let p = (0..n).map(|i| state.p[i] + h * ((1.0 - gamma) * start[i] + gamma * end[i])).collect();
-        Ok(End { q, p, history: Vec::new() })
+        Ok(End { q, p, history: History::None })
     }
 
     fn takes_fits(&self) -> bool {
@@ -75,15 +75,6 @@ impl Scheme for Newmark {
 
     fn claims(&self) -> Claims {
         let symmetric = self.gamma == 0.5;
-        Claims {
-            order: if symmetric { 2 } else { 1 },
-            damped_order: if symmetric { 2 } else { 1 },
-            explicit: false,
-            symplectic: false,
-            reversible: symmetric,
-            linear_momentum: true,
-            angular_momentum: false,
-            energy: false,
-        }
+        Claims { reversible: symmetric, ..Claims::of_order(if symmetric { 2 } else { 1 }) }
     }
 }

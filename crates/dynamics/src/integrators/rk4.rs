@@ -1,9 +1,9 @@
-//! The classical fourth-order Runge–Kutta method on (q, v). Accurate for short times; not symplectic,
-//! so that over long times energy drifts (downwards, for oscillations). Stable for hω < 2√2.
+//! The classical fourth-order Runge–Kutta method on (q, v). It is accurate for short times. It is not symplectic, so that
+//! energy drifts over long times (downwards for oscillations). It is stable for hω < 2√2.
 
 use super::{Claims, Entry, Integrator, acceleration};
-use crate::step::Ends;
-use crate::{Integrating, State, StepError, System};
+use crate::prescribed::Prescribed;
+use crate::{State, StepError, StepStats, System};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "rk4",
@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 #[derive(Default)]
 struct Rk4 {
-    ends: Ends,
+    prescribed: Prescribed,
     q: Vec<f64>,
     v: Vec<f64>,
     force: Vec<f64>,
@@ -26,10 +26,10 @@ struct Rk4 {
 }
 
 impl Integrator for Rk4 {
-    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<StepStats, StepError> {
         let n = state.q.len();
-        self.ends.prepare(system, state, h)?;
-        let Self { ends, q, v, force, a, sum_v, sum_f } = self;
+        self.prescribed.prepare(system, state, h)?;
+        let Self { prescribed, q, v, force, a, sum_v, sum_f } = self;
         let (t, q0, v0) = (state.t, &state.q, &state.v);
         q.clone_from(q0);
         v.clone_from(v0);
@@ -41,14 +41,14 @@ impl Integrator for Rk4 {
         for (stage, (at, weight)) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)].into_iter().enumerate()
         {
             if stage > 0 {
-                // `v` and `a` are still those of the stage before.
+                // `v` and `a` still belong to the previous stage.
                 for i in 0..n {
                     q[i] = q0[i] + at * h * v[i];
                     v[i] = v0[i] + at * h * a[i];
                 }
-                system.place_held(t + at * h, q, v);
+                system.abilities().place_prescribed(t + at * h, q, v);
             }
-            acceleration(system, &ends.mask, t + at * h, q, v, force, a);
+            acceleration(system, &prescribed.mask, t + at * h, q, v, force, a);
             for i in 0..n {
                 sum_v[i] += weight * v[i];
                 sum_f[i] += weight * force[i];
@@ -58,20 +58,11 @@ impl Integrator for Rk4 {
             sum_v[i] = q0[i] + h / 6.0 * sum_v[i];
             sum_f[i] = state.p[i] + h / 6.0 * sum_f[i];
         }
-        ends.finish(system, state, h, sum_v, sum_f)?;
-        Ok(Integrating::default())
+        prescribed.finish(system, state, h, sum_v, sum_f)?;
+        Ok(StepStats::default())
     }
 
     fn claims(&self) -> Claims {
-        Claims {
-            order: 4,
-            damped_order: 4,
-            explicit: true,
-            symplectic: false,
-            reversible: false,
-            linear_momentum: true,
-            angular_momentum: false,
-            energy: false,
-        }
+        Claims { explicit: true, ..Claims::of_order(4) }
     }
 }

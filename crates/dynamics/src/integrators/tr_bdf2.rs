@@ -3,12 +3,12 @@
 //!
 //!   y_γ = y_k + ½γh(ẏ_k + ẏ_γ),  y_{k+1} = (y_γ − (1−γ)²y_k)/(γ(2−γ)) + (1−γ)/(2−γ) h ẏ_{k+1},  γ = 2 − √2.
 //!
-//! One step, second order, L-stable; two solves with the same weights of mass and stiffness.
+//! A one-step method of second order, L-stable, with two solves that have the same weights of mass and stiffness.
 
-use super::bdf2::{Found, difference};
+use super::backward_difference::{StageSolution, solve_backward_difference};
 use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE};
 use crate::StepError;
-use crate::driver::{Driven, End, Scheme, Stage, Step};
+use crate::driver::{End, History, ImplicitIntegrator, Scheme, Stage, Step};
 use crate::implicit::Method;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -17,14 +17,14 @@ pub(super) const ENTRY: Entry = Entry {
     cite: "bank1985",
     options: &[TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[],
-    build: |options| Box::new(Driven::new(TrBdf2, options, Method::Minimize)),
+    build: |options| Box::new(ImplicitIntegrator::new(TrBdf2, options, Method::Minimize)),
 };
 
 pub(super) struct TrBdf2;
 
 impl TrBdf2 {
-    /// The start's force, the point in the middle and the end.
-    pub(super) fn stages(step: &mut Step<'_>) -> Result<(Vec<f64>, Found, Found), StepError> {
+    /// The force at the start, the solution of the first stage, and that of the second.
+    pub(super) fn stages(step: &mut Step<'_>) -> Result<(Vec<f64>, StageSolution, StageSolution), StepError> {
         let (state, h) = (step.state, step.h);
         let gamma = 2.0 - 2f64.sqrt();
         let (n, span, time) = (state.q.len(), 0.5 * gamma * h, state.t + gamma * h);
@@ -43,15 +43,15 @@ impl TrBdf2 {
         let (a, b) = (scale, scale * (1.0 - gamma).powi(2));
         let moved: Vec<f64> = (0..n).map(|i| a * (q[i] - state.q[i])).collect();
         let momentum: Vec<f64> = (0..n).map(|i| a * p[i] - b * state.p[i]).collect();
-        let end = difference(step, state.t + h, span, &moved, &momentum)?;
-        Ok((start, Found { q, v, p, force }, end))
+        let end = solve_backward_difference(step, state.t + h, span, &moved, &momentum)?;
+        Ok((start, StageSolution { q, v, p, force }, end))
     }
 }
 
 impl Scheme for TrBdf2 {
     fn step(&self, step: &mut Step<'_>) -> Result<End, StepError> {
-        let (_, _, Found { q, p, .. }) = Self::stages(step)?;
-        Ok(End { q, p, history: Vec::new() })
+        let (_, _, StageSolution { q, p, .. }) = Self::stages(step)?;
+        Ok(End { q, p, history: History::None })
     }
 
     fn takes_fits(&self) -> bool {
@@ -59,15 +59,6 @@ impl Scheme for TrBdf2 {
     }
 
     fn claims(&self) -> Claims {
-        Claims {
-            order: 2,
-            damped_order: 2,
-            explicit: false,
-            symplectic: false,
-            reversible: false,
-            linear_momentum: true,
-            angular_momentum: false,
-            energy: false,
-        }
+        Claims::of_order(2)
     }
 }

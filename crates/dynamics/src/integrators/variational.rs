@@ -4,19 +4,19 @@
 //!
 //!   M v + (1−α) h ∇W(q_k + αhv) − ½h f = p_k,
 //!
-//! the minimum of the Lilyan when there is no f, and ends at q_{k+1} = q_k + hv,
-//! p_{k+1} = Mv − αh∇W + ½h f. α = ½ (midpoint) is second order and reversible; α = 0 and 1 are the two
-//! symplectic Eulers and explicit. f is the mean force without potential over the step, half of it as
-//! F^{d−} and half as F^{d+}; the explicit ends take it as F^{d+} alone.
+//! and ends at q_{k+1} = q_k + hv, p_{k+1} = Mv − αh∇W + ½h f. Without f the solution minimises an incremental potential,
+//! the Lilyan ([`crate::implicit`]). α = ½ (midpoint) is of second order and reversible. α = 0 and 1 are explicit: the two
+//! symplectic Euler methods. f is the mean force without potential over the step. Half of it is F^{d−} and half F^{d+};
+//! for α = 0 and 1 all of it is F^{d+}.
 //!
-//! The solver's residual r is fed to the next step by p_{k+1} = p_k − h∇W + h f ("reinjection",
-//! \[kharevych2010\] §3.2.11): then an early stop of the solver leaks h v×r of angular momentum instead
-//! of q×r. The discrete momenta are those of Σp and Σq×p for any α.
+//! The residual r of the solver enters the next step through p_{k+1} = p_k − h∇W + h f ("reinjection",
+//! \[kharevych2010\] §3.2.11). An early stop of the solver then changes the angular momentum by h v×r instead of q×r.
+//! The discrete momenta are Σp and Σq×p for any α.
 
 use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE, Variant};
 use crate::StepError;
-use crate::driver::{Driven, End, Scheme, Step};
-use crate::implicit::{ForceRule, Method, Parts, PotentialRule};
+use crate::driver::{End, History, ImplicitIntegrator, Scheme, Step};
+use crate::implicit::{ForceRule, Method, PotentialRule, StepEquation};
 use crate::options::{Kind, OptionSpec, Options};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -31,8 +31,8 @@ pub(super) const ENTRY: Entry = Entry {
         },
         OptionSpec {
             name: "solve",
-            doc: "minimise the Lilyan, or find the root of its gradient",
-            kind: Kind::Word { choices: &["minimize", "root"] },
+            doc: "minimise the Lilyan by Newton's method, find the root of its gradient, or minimise by BFGS",
+            kind: Kind::Word { choices: &["minimize", "root", "bfgs"] },
         },
         OptionSpec {
             name: "reinject",
@@ -54,20 +54,16 @@ pub(super) const ENTRY: Entry = Entry {
     build: |options| Box::new(Variational::driven(options)),
 };
 
-/// See the module.
+/// The variational integrator that evaluates forces at the fraction `alpha` of the step.
 pub(super) struct Variational {
     alpha: f64,
     reinject: bool,
 }
 
 impl Variational {
-    pub(super) fn driven(options: &Options) -> Driven<Self> {
-        let method = match options.word("solve") {
-            "root" => Method::Root,
-            _ => Method::Minimize,
-        };
+    pub(super) fn driven(options: &Options) -> ImplicitIntegrator<Self> {
         let scheme = Self { alpha: options.number("alpha"), reinject: options.flag("reinject") };
-        Driven::new(scheme, options, method)
+        ImplicitIntegrator::new(scheme, options, Method::chosen(options))
     }
 
     fn explicit_step(&self, step: &mut Step<'_>) -> Result<End, StepError> {
@@ -75,19 +71,19 @@ impl Variational {
         let n = state.q.len();
         let (mut g, mut v, mut q) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
         let mut p = state.p.clone();
-        step.ends.mean_velocity(&state.q, h, &mut v);
+        step.prescribed.mean_velocity(&state.q, h, &mut v);
         if self.alpha == 0.0 {
             system.gradient(state.t, &state.q, &mut g);
             for i in 0..n {
                 p[i] -= h * g[i];
             }
         }
-        system.mass().solve(&step.ends.mask, &p, &mut v);
+        system.mass().solve(&step.prescribed.mask, &p, &mut v);
         for i in 0..n {
             q[i] = state.q[i] + h * v[i];
         }
-        step.holding.drift(system, state, h, &step.ends.mask, None, &mut v, &mut q)?;
-        step.holding.add_kick(&mut p);
+        step.constraint_solver.drift(system, state, h, &step.prescribed.mask, None, &mut v, &mut q)?;
+        step.constraint_solver.add_start_impulse(&mut p);
         let t1 = state.t + h;
         if self.alpha == 1.0 {
             system.gradient(t1, &q, &mut g);
@@ -95,14 +91,14 @@ impl Variational {
                 p[i] -= h * g[i];
             }
         }
-        if system.has_forces() {
+        if let Some(dissipation) = system.abilities().dissipation {
             g.fill(0.0);
-            system.forces(t1, &q, &v, &mut g);
+            dissipation.add_forces(t1, &q, &v, &mut g);
             for i in 0..n {
                 p[i] += h * g[i];
             }
         }
-        Ok(End { q, p, history: Vec::new() })
+        Ok(End { q, p, history: History::None })
     }
 
     fn implicit_step(&self, step: &mut Step<'_>) -> Result<End, StepError> {
@@ -112,7 +108,7 @@ impl Variational {
         let mut x = step.ballistic(alpha);
         let time = state.t + alpha * h;
         step.solve(
-            Parts {
+            StepEquation {
                 impulse: &impulse,
                 weight: alpha * (1.0 - alpha) * h * h,
                 time,
@@ -128,12 +124,12 @@ impl Variational {
         system.gradient(time, &x, &mut g);
         let q: Vec<f64> = state.q.iter().zip(&x).map(|(q, x)| q + (x - q) / alpha).collect();
         let mut f = vec![0.0; n];
-        if system.has_forces() {
-            system.forces_between(state.t, h, &state.q, &q, &mut f);
+        if let Some(dissipation) = system.abilities().dissipation {
+            dissipation.add_mean_forces(state.t, h, &state.q, &q, &mut f);
         }
         let p = if self.reinject {
             let mut p: Vec<f64> = (0..n).map(|i| state.p[i] - h * (g[i] - f[i])).collect();
-            step.holding.add_kick(&mut p);
+            step.constraint_solver.add_start_impulse(&mut p);
             p
         } else {
             let v: Vec<f64> = (0..n).map(|i| (x[i] - state.q[i]) / (alpha * h)).collect();
@@ -144,7 +140,7 @@ impl Variational {
             p
         };
         step.check_end(&q)?;
-        Ok(End { q, p, history: Vec::new() })
+        Ok(End { q, p, history: History::None })
     }
 }
 
@@ -168,14 +164,9 @@ impl Scheme for Variational {
     fn claims(&self) -> Claims {
         let middle = self.alpha == 0.5;
         Claims {
-            order: if middle { 2 } else { 1 },
-            damped_order: if middle { 2 } else { 1 },
             explicit: self.alpha == 0.0 || self.alpha == 1.0,
-            symplectic: true,
             reversible: middle,
-            linear_momentum: true,
-            angular_momentum: true,
-            energy: false,
+            ..Claims::variational(if middle { 2 } else { 1 })
         }
     }
 }

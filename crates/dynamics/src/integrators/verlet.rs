@@ -2,20 +2,23 @@
 //!
 //!   p_{k+½} = p_k − ½h ∇W(q_k),  q_{k+1} = q_k + h M⁻¹ p_{k+½},  p_{k+1} = p_{k+½} − ½h ∇W(q_{k+1}).
 //!
-//! Explicit, second order, symplectic, reversible; stable for hω < 2. One force per step: that of the
-//! step's end is kept for the next. Damping acts in the middle of the drift as a sub-step of
-//! M v̇ = f(q, v) at fixed q (explicit midpoint), which keeps the order and both momenta. With constraints the drift is
-//! RATTLE's, and damping acts half before and half after the step.
+//! The method is explicit, of second order, symplectic and reversible. It is stable for hω < 2. A step evaluates one
+//! force: the force at its end is reused by the next step. Damping acts in the middle of the drift as a sub-step of
+//! M v̇ = f(q, v) at fixed q (explicit midpoint). This preserves the order and both momenta. With constraints the drift
+//! is that of RATTLE, and damping acts half before and half after the step.
 //!
-//! `compensated` carries the rounding errors of the sums q += …, p += … along (Kahan), so that
-//! millions of steps lose a few units in the last place instead of their square root.
+//! `compensated` uses Kahan summation for q += …, p += …: the rounding errors are stored and added to the next sum.
+//! N steps then lose a few units in the last place instead of about √N.
 
 use super::{Claims, Entry, Integrator};
-use crate::constraints::Holding;
+use crate::constraints::ConstraintSolver;
 use crate::options::{Kind, OptionSpec, Options};
-use crate::step::{Ends, first_not_finite};
-use crate::{Integrating, Mass, State, StepError, System};
-use lilyan_solve::threads;
+use crate::prescribed::Prescribed;
+use crate::step::first_not_finite;
+use crate::system::abilities::Dissipation;
+use crate::{Abilities, Mass, Memory, MemoryError, MemoryRecord, State, StepError, StepStats, System};
+use lilyan_parallel::threads;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -33,14 +36,14 @@ pub(super) const ENTRY: Entry = Entry {
 
 struct Verlet {
     compensated: bool,
-    ends: Ends,
-    /// ∇W at the end of the last step, and where that was.
+    prescribed: Prescribed,
+    /// ∇W at the end of the last step, and the positions there.
     gradient: Vec<f64>,
     gradient_at: Vec<f64>,
-    /// Rounding errors not yet in q and p.
+    /// Rounding errors of q and p (Kahan).
     carry_q: Vec<f64>,
     carry_p: Vec<f64>,
-    /// Those at the start of the step.
+    /// The rounding errors at the start of the step.
     saved: (Vec<f64>, Vec<f64>),
     q: Vec<f64>,
     p: Vec<f64>,
@@ -53,7 +56,7 @@ impl Verlet {
     fn new(options: &Options) -> Self {
         Self {
             compensated: options.flag("compensated"),
-            ends: Ends::default(),
+            prescribed: Prescribed::default(),
             gradient: Vec::new(),
             gradient_at: Vec::new(),
             carry_q: Vec::new(),
@@ -77,7 +80,7 @@ impl Verlet {
         }
     }
 
-    /// After a failed step: as if it had not been tried.
+    /// Undoes a failed step.
     fn take_back(&mut self) {
         self.gradient_at.clear();
         self.carry_q.clone_from(&self.saved.0);
@@ -85,34 +88,41 @@ impl Verlet {
     }
 
     /// v ← v + hM⁻¹f(q, v) at fixed q, by the explicit midpoint rule.
-    fn damp(&mut self, system: &dyn System, t: f64, h: f64) {
+    fn damp(&mut self, system: &dyn System, damping: &dyn Dissipation, t: f64, h: f64) {
         for share in [0.5, 1.0] {
             let from = if share == 0.5 { &self.v } else { &self.middle };
             self.force.fill(0.0);
-            system.forces(t, &self.q, from, &mut self.force);
+            damping.add_forces(t, &self.q, from, &mut self.force);
             for i in 0..self.p.len() {
                 self.force[i] = self.p[i] + share * h * self.force[i];
             }
             self.middle.clone_from(&self.v);
-            system.mass().solve(&self.ends.mask, &self.force, &mut self.middle);
+            system.mass().solve(&self.prescribed.mask, &self.force, &mut self.middle);
         }
         std::mem::swap(&mut self.p, &mut self.force);
         std::mem::swap(&mut self.v, &mut self.middle);
     }
 
-    /// The same at q with constraints, both stages among the velocities that keep them.
-    fn damp_constrained(&mut self, system: &dyn System, t: f64, h: f64, q: &[f64]) {
-        let Ends { holding, mask, .. } = &mut self.ends;
+    /// The same at q with constraints: the velocities of both stages satisfy them.
+    fn damp_constrained(
+        &mut self,
+        system: &dyn System,
+        damping: &dyn Dissipation,
+        t: f64,
+        h: f64,
+        q: &[f64],
+    ) {
+        let Prescribed { constraint_solver, mask, .. } = &mut self.prescribed;
         let (mut v, mut p) = (self.v.clone(), Vec::new());
         for share in [0.5, 1.0] {
             self.force.fill(0.0);
-            system.forces(t, q, &v, &mut self.force);
+            damping.add_forces(t, q, &v, &mut self.force);
             p = self.p.iter().zip(&self.force).map(|(p, f)| p + share * h * f).collect();
             system.mass().solve(mask, &p, &mut v);
-            let counted = holding.counted();
-            holding.project(system, mask, q, &mut v, &mut p);
+            let counted = constraint_solver.saved_impulses();
+            constraint_solver.project(system, mask, t, q, &mut v, &mut p);
             if share < 1.0 {
-                holding.recount(counted);
+                constraint_solver.restore_impulses(counted);
             }
         }
         (self.v, self.p) = (v, p);
@@ -153,12 +163,12 @@ fn add_to(x: &mut Vec<f64>, from: &[f64], carry: &mut [f64], c: f64, d: &[f64]) 
     });
 }
 
-/// Numbers per task: some µs of work.
+/// Entries per task: a few µs of work.
 const CHUNK: usize = 1 << 12;
 
 impl Verlet {
-    /// The step of a system without damping, constraints, sparse mass or carries: the same sums in two
-    /// passes, since with millions of tets every vector that is read or written shows.
+    /// The step of a system without damping, constraints, sparse mass or compensated sums. It computes the same sums in
+    /// two passes. With millions of tets the memory traffic of each vector matters.
     fn plain_step(
         &mut self,
         system: &dyn System,
@@ -180,18 +190,18 @@ impl Verlet {
             made = self.kick_and_drift(masses, state, h);
         }
         if made {
-            if self.ends.any() {
-                system.place_held(state.t + h, &mut self.q, &mut self.v);
-                for i in self.ends.held() {
+            if self.prescribed.any() {
+                system.abilities().place_prescribed(state.t + h, &mut self.q, &mut self.v);
+                for i in self.prescribed.held() {
                     self.gradient_at[i] = self.q[i];
                 }
             }
             system.gradient(state.t + h, &self.q, &mut self.gradient);
             made = self.kick(masses, h);
-            if self.ends.any() {
-                // What they had of their own is in `q`, and has not changed.
-                system.place_held(state.t + h, &mut self.q, &mut self.v);
-                for i in self.ends.held() {
+            if self.prescribed.any() {
+                // `q` holds their own values, which have not changed.
+                system.abilities().place_prescribed(state.t + h, &mut self.q, &mut self.v);
+                for i in self.prescribed.held() {
                     self.p[i] = masses[i] * self.v[i];
                 }
             }
@@ -208,8 +218,8 @@ impl Verlet {
         Ok(())
     }
 
-    /// p ← p_k − ½h∇W, q ← q_k + hM⁻¹p, remembered in `gradient_at`; `false` if the gradient that is kept
-    /// is not that at q_k, or something is not finite.
+    /// p ← p_k − ½h∇W, q ← q_k + hM⁻¹p, which is also stored in `gradient_at`. `false` if the stored gradient is not
+    /// that at q_k, or a number is not finite.
     fn kick_and_drift(&mut self, masses: &[f64], state: &State, h: f64) -> bool {
         let (g, q0, p0, v0) = (&self.gradient, &state.q, &state.p, &state.v);
         let good = AtomicBool::new(true);
@@ -235,7 +245,7 @@ impl Verlet {
         good.into_inner()
     }
 
-    /// p ← p − ½h∇W, v = M⁻¹p; `false` if something is not finite.
+    /// p ← p − ½h∇W, v = M⁻¹p. `false` if a number is not finite.
     fn kick(&mut self, masses: &[f64], h: f64) -> bool {
         let g = &self.gradient;
         let good = AtomicBool::new(true);
@@ -257,93 +267,86 @@ impl Verlet {
 }
 
 impl Integrator for Verlet {
-    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<StepStats, StepError> {
         let n = state.q.len();
         self.resize(n);
+        let Abilities { dissipation, end_impulse, constraints, .. } = system.abilities();
         if let Mass::Lumped(masses) = system.mass()
-            && !(self.compensated || system.has_forces() || system.has_impulse())
-            && system.constraints().is_empty()
+            && !(self.compensated || dissipation.is_some() || end_impulse.is_some())
+            && constraints.is_none_or(|constraints| constraints.list().is_empty())
         {
-            self.ends.hold(system, state.t + h, n);
-            return self.plain_step(system, masses, state, h).map(|()| Integrating::default());
+            self.prescribed.hold(system, state.t + h, n);
+            return self.plain_step(system, masses, state, h).map(|()| StepStats::default());
         }
-        self.ends.prepare(system, state, h)?;
+        self.prescribed.prepare(system, state, h)?;
         if !threads::equal(&self.gradient_at, &state.q) {
             system.gradient(state.t, &state.q, &mut self.gradient);
         }
-        // A failed step must leave the carries as they were.
+        // A failed step must not change the rounding errors.
         self.saved.0.clone_from(&self.carry_q);
         self.saved.1.clone_from(&self.carry_p);
-        let constrained = self.ends.holding.count() > 0;
-        let damped_inside = system.has_forces() && !constrained;
-        if system.has_forces() && constrained {
+        let constrained = self.prescribed.constraint_solver.count() > 0;
+        let damped_inside = dissipation.filter(|_| !constrained);
+        let damped_outside = dissipation.filter(|_| constrained);
+        if let Some(damping) = damped_outside {
             self.v.clone_from(&state.v);
             self.p.clone_from(&state.p);
-            self.damp_constrained(system, state.t, 0.5 * h, &state.q);
+            self.damp_constrained(system, damping, state.t, 0.5 * h, &state.q);
             let begin = std::mem::take(&mut self.p);
             add_to(&mut self.p, &begin, &mut self.carry_p, -0.5 * h, &self.gradient);
         } else {
             add_to(&mut self.p, &state.p, &mut self.carry_p, -0.5 * h, &self.gradient);
         }
-        self.ends.mean_velocity(&state.q, h, &mut self.v);
-        system.mass().solve(&self.ends.mask, &self.p, &mut self.v);
-        if damped_inside {
+        self.prescribed.mean_velocity(&state.q, h, &mut self.v);
+        system.mass().solve(&self.prescribed.mask, &self.p, &mut self.v);
+        if let Some(damping) = damped_inside {
             add_to(&mut self.q, &state.q, &mut self.carry_q, 0.5 * h, &self.v);
-            self.damp(system, state.t + 0.5 * h, h);
+            self.damp(system, damping, state.t + 0.5 * h, h);
             add(&mut self.q, &mut self.carry_q, 0.5 * h, &self.v);
         } else {
             add_to(&mut self.q, &state.q, &mut self.carry_q, h, &self.v);
         }
-        if self.ends.any() {
+        if self.prescribed.any() {
             for i in 0..n {
-                if self.ends.mask[i] {
-                    self.q[i] = self.ends.q[i];
+                if self.prescribed.mask[i] {
+                    self.q[i] = self.prescribed.q[i];
                 }
             }
         }
-        let Ends { holding, mask, .. } = &mut self.ends;
-        if let Err(error) = holding.drift(system, state, h, mask, None, &mut self.v, &mut self.q) {
+        let Prescribed { constraint_solver, mask, .. } = &mut self.prescribed;
+        if let Err(error) = constraint_solver.drift(system, state, h, mask, None, &mut self.v, &mut self.q) {
             self.take_back();
             return Err(error);
         }
-        holding.add_kick(&mut self.p);
+        constraint_solver.add_start_impulse(&mut self.p);
         let t1 = state.t + h;
         system.gradient(t1, &self.q, &mut self.gradient);
         add(&mut self.p, &mut self.carry_p, -0.5 * h, &self.gradient);
         threads::copy(&self.q, &mut self.gradient_at);
-        if system.has_forces() && constrained {
+        if let Some(damping) = damped_outside {
             let q = std::mem::take(&mut self.q);
-            self.v.clone_from(&self.ends.v);
-            system.mass().solve(&self.ends.mask, &self.p, &mut self.v);
-            let Ends { holding, mask, .. } = &mut self.ends;
-            holding.project(system, mask, &q, &mut self.v, &mut self.p);
-            self.damp_constrained(system, t1, 0.5 * h, &q);
+            self.v.clone_from(&self.prescribed.v);
+            system.mass().solve(&self.prescribed.mask, &self.p, &mut self.v);
+            let Prescribed { constraint_solver, mask, .. } = &mut self.prescribed;
+            constraint_solver.project(system, mask, t1, &q, &mut self.v, &mut self.p);
+            self.damp_constrained(system, damping, t1, 0.5 * h, &q);
             self.q = q;
         }
         let (mut q, mut p) = (std::mem::take(&mut self.q), std::mem::take(&mut self.p));
-        let finished = self.ends.finish(system, state, h, &mut q, &mut p);
+        let finished = self.prescribed.finish(system, state, h, &mut q, &mut p);
         (self.q, self.p) = (q, p);
         if finished.is_err() {
             self.take_back();
         }
-        finished.map(|()| Integrating::default())
+        finished.map(|()| StepStats::default())
     }
 
     fn claims(&self) -> Claims {
-        Claims {
-            order: 2,
-            damped_order: 2,
-            explicit: true,
-            symplectic: true,
-            reversible: true,
-            linear_momentum: true,
-            angular_momentum: true,
-            energy: false,
-        }
+        Claims { explicit: true, reversible: true, ..Claims::variational(2) }
     }
 
-    fn holding(&self) -> Option<&Holding> {
-        Some(&self.ends.holding)
+    fn constraint_solver(&self) -> Option<&ConstraintSolver> {
+        Some(&self.prescribed.constraint_solver)
     }
 
     fn reset(&mut self) {
@@ -352,18 +355,37 @@ impl Integrator for Verlet {
         self.carry_p.clear();
     }
 
-    fn memory(&self) -> Vec<f64> {
-        let parts = [&self.gradient_at, &self.gradient, &self.carry_q, &self.carry_p];
-        if self.gradient_at.is_empty() { Vec::new() } else { parts.map(|p| p.as_slice()).concat() }
+    fn memory(&self) -> Memory {
+        Memory::new(VerletMemory {
+            gradient_at: self.gradient_at.clone(),
+            gradient: if self.gradient_at.is_empty() { Vec::new() } else { self.gradient.clone() },
+            carry_q: self.carry_q.clone(),
+            carry_p: self.carry_p.clone(),
+        })
     }
 
-    fn remember(&mut self, memory: &[f64]) {
-        let parts = if self.compensated { 4 } else { 2 };
-        let n = memory.len() / parts;
-        let part = |k: usize| memory[k * n..(k + 1) * n].to_vec();
-        (self.gradient_at, self.gradient) = (part(0), part(1));
-        if self.compensated {
-            (self.carry_q, self.carry_p) = (part(2), part(3));
-        }
+    fn restore(&mut self, memory: &Memory, _state: &State) -> Result<(), MemoryError> {
+        let VerletMemory { gradient_at, gradient, carry_q, carry_p } = memory.read()?;
+        (self.gradient_at, self.gradient) = (gradient_at, gradient);
+        (self.carry_q, self.carry_p) = (carry_q, carry_p);
+        Ok(())
     }
+}
+
+/// The memory of `verlet`.
+#[derive(Clone, Serialize, Deserialize)]
+struct VerletMemory {
+    /// Positions at the end of the last step, m; empty if ∇W there is unknown.
+    gradient_at: Vec<f64>,
+    /// ∇W there, N.
+    gradient: Vec<f64>,
+    /// Rounding errors of q, m; empty unless `compensated`.
+    carry_q: Vec<f64>,
+    /// Rounding errors of p, kg m/s.
+    carry_p: Vec<f64>,
+}
+
+impl MemoryRecord for VerletMemory {
+    const KIND: &'static str = "verlet";
+    const VERSION: u32 = 1;
 }

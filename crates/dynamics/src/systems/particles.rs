@@ -1,6 +1,9 @@
 use crate::corotated::{Corotated, Rotation};
-use crate::strains::{Strained, Strains};
-use crate::{EnergyParts, Mass, StiffPart, System};
+use crate::strains::{StrainLayout, Strained, Strains};
+use crate::system::abilities::{
+    AdditiveSplit, DiscreteGradient, Dissipation, Lacking, StiffPart, add_midpoint_forces,
+};
+use crate::{Abilities, ConfigurationSpace, EnergyParts, System};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
 use std::sync::Arc;
@@ -14,32 +17,28 @@ pub struct Spring {
     pub stiffness: f64,
     /// l, m; a spring of length 0 is quadratic in the positions.
     pub length: f64,
-    /// Force per rate of lengthening, N s/m.
+    /// Force per rate of elongation, N s/m.
     pub damping: f64,
 }
 
 /// Particles joined by springs.
 pub struct Particles {
     springs: Vec<Spring>,
-    /// Ends of the springs, and 1/kl².
+    /// The two particles of each spring.
     ends: Vec<u32>,
+    /// 1/kl² of each spring.
     compliances: Vec<f64>,
-    mass: Mass,
-    pattern: Arc<BlockPattern>,
-    size: f64,
+    space: ConfigurationSpace,
 }
 
 impl Particles {
     /// Masses in kg; `size` (m) characterises the arrangement.
     pub fn new(masses: &[f64], springs: Vec<Spring>, size: f64) -> Self {
-        let pattern = BlockPattern::from_cliques(masses.len(), springs.iter().map(|s| s.ends.as_slice()));
         Self {
             ends: springs.iter().flat_map(|s| s.ends).collect(),
             compliances: springs.iter().map(|s| 1.0 / (s.stiffness * s.length * s.length)).collect(),
+            space: ConfigurationSpace::lumped(masses, springs.iter().map(|s| s.ends.as_slice()), size),
             springs,
-            mass: Mass::Lumped(masses.iter().flat_map(|m| [*m; 3]).collect()),
-            pattern: Arc::new(pattern),
-            size,
         }
     }
 }
@@ -71,17 +70,8 @@ fn add_matrix(spring: &Spring, block: [[f64; 3]; 3], out: &mut BlockMatrix) {
 }
 
 impl System for Particles {
-    fn dofs(&self) -> usize {
-        self.mass.diagonal().len()
-    }
-    fn pattern(&self) -> &Arc<BlockPattern> {
-        &self.pattern
-    }
-    fn mass(&self) -> &Mass {
-        &self.mass
-    }
-    fn length(&self) -> f64 {
-        self.size
+    fn space(&self) -> &ConfigurationSpace {
+        &self.space
     }
     fn energy(&self, _t: f64, q: &[f64]) -> f64 {
         let one = |s: &Spring| 0.5 * s.stiffness * (norm(between(q, s)) - s.length).powi(2);
@@ -113,8 +103,29 @@ impl System for Particles {
             add_matrix(spring, block, h);
         }
     }
+    fn energy_parts(&self, t: f64, q: &[f64]) -> EnergyParts {
+        EnergyParts::elastic(self.energy(t, q))
+    }
+    fn abilities(&self) -> Abilities<'_> {
+        let damped = self.springs.iter().any(|s| s.damping > 0.0);
+        let strained = self.springs.iter().all(|s| s.length != 0.0);
+        Abilities {
+            dissipation: damped.then_some(self),
+            discrete_gradient: Some(self),
+            split: Some(self),
+            corotated: Ok(self),
+            strained: if strained { Ok(self) } else { Err(Lacking::StrainOfZeroLength) },
+            ..Abilities::NONE
+        }
+    }
+}
+
+impl AdditiveSplit for Particles {
+    fn stiff_pattern(&self, _part: StiffPart) -> &Arc<BlockPattern> {
+        &self.space.pattern
+    }
     /// The material stiffness is k n nᵀ.
-    fn stiff_hessian(&self, t: f64, q: &[f64], part: StiffPart, h: &mut BlockMatrix) {
+    fn add_stiff_hessian(&self, t: f64, q: &[f64], part: StiffPart, h: &mut BlockMatrix) {
         if part == StiffPart::Elements {
             return self.hessian(t, q, Curvature::Projected, h);
         }
@@ -124,6 +135,9 @@ impl System for Particles {
             add_matrix(spring, std::array::from_fn(|i| std::array::from_fn(|j| c * s[i] * s[j])), h);
         }
     }
+}
+
+impl DiscreteGradient for Particles {
     /// ½(s₀ + s₁) (ψ₁ − ψ₀)/(½|s₁|² − ½|s₀|²): a function of |s|² alone, hence equivariant.
     fn discrete_gradient(&self, _t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         g.fill(0.0);
@@ -137,10 +151,10 @@ impl System for Particles {
         }
         true
     }
-    fn has_forces(&self) -> bool {
-        self.springs.iter().any(|s| s.damping > 0.0)
-    }
-    fn forces(&self, _t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+}
+
+impl Dissipation for Particles {
+    fn add_forces(&self, _t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
         for spring in &self.springs {
             let (s, rate) = (between(q, spring), between(v, spring));
             let square = norm(s) * norm(s);
@@ -148,33 +162,24 @@ impl System for Particles {
             push(spring, s.map(|x| -spring.damping * along * x), f);
         }
     }
-    fn damping(&self, _t: f64, q: &[f64], d: &mut BlockMatrix) {
+    fn add_damping_matrix(&self, _t: f64, q: &[f64], _v: &[f64], d: &mut BlockMatrix) {
         for spring in &self.springs {
             let s = between(q, spring);
             let c = spring.damping / (norm(s) * norm(s));
             add_matrix(spring, std::array::from_fn(|i| std::array::from_fn(|j| c * s[i] * s[j])), d);
         }
     }
-    fn energy_parts(&self, t: f64, q: &[f64]) -> EnergyParts {
-        EnergyParts { elastic: self.energy(t, q), ..EnergyParts::default() }
-    }
-    fn strained(&self) -> Result<&dyn Strained, String> {
-        if self.springs.iter().any(|s| s.length == 0.0) {
-            return Err("a spring of length 0 has no strain; use another integrator".into());
-        }
-        Ok(self)
-    }
-    fn corotated(&self) -> Result<&dyn Corotated, String> {
-        Ok(self)
+    fn add_mean_forces(&self, t0: f64, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
+        add_midpoint_forces(self, t0, h, q0, q1, f);
     }
 }
 
-/// A spring turns with its direction, and its stiffness is that along it.
+/// A spring rotates with its direction. Its co-rotated stiffness is that along its direction.
 impl Corotated for Particles {
-    fn turned_gradient(&self, t: f64, q: &[f64], _: Rotation, _: &[bool], g: &mut [f64]) {
+    fn corotated_gradient(&self, t: f64, q: &[f64], _: Rotation, _: &[bool], g: &mut [f64]) {
         self.gradient(t, q, g);
     }
-    fn turned_stiffness(&self, _t: f64, q: &[f64], _: Rotation, _: &[bool], k: &mut BlockMatrix) {
+    fn corotated_stiffness(&self, _t: f64, q: &[f64], _: Rotation, _: &[bool], k: &mut BlockMatrix) {
         for spring in &self.springs {
             let s = between(q, spring);
             let square = norm(s) * norm(s);
@@ -201,23 +206,18 @@ impl Strained for Particles {
 
 /// The strain of a spring is (|s| − l)/l.
 impl Strains for Particles {
-    fn nodes_each(&self) -> usize {
-        2
+    fn layout(&self) -> StrainLayout<'_> {
+        StrainLayout { nodes_each: 2, strains_each: 1, nodes: &self.ends, compliances: &self.compliances }
     }
-    fn strains_each(&self) -> usize {
-        1
+    fn strains(&self, q: &[f64], phi: &mut [f64]) {
+        for (phi, spring) in phi.iter_mut().zip(&self.springs) {
+            *phi = (norm(between(q, spring)) - spring.length) / spring.length;
+        }
     }
-    fn nodes(&self) -> &[u32] {
-        &self.ends
-    }
-    fn compliances(&self) -> &[f64] {
-        &self.compliances
-    }
-    fn evaluate(&self, q: &[f64], phi: &mut [f64], jacobian: &mut [f64]) {
+    fn jacobian(&self, q: &[f64], jacobian: &mut [f64]) {
         for (k, spring) in self.springs.iter().enumerate() {
             let s = between(q, spring);
             let size = norm(s);
-            phi[k] = (size - spring.length) / spring.length;
             for i in 0..3 {
                 let slope = s[i] / (size * spring.length);
                 jacobian[6 * k + i] = -slope;

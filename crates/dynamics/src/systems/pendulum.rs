@@ -1,14 +1,13 @@
-use crate::{Mass, System};
+use crate::{Abilities, ConfigurationSpace, EnergyParts, System};
+use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
-use lilyan_solve::{BlockMatrix, BlockPattern};
-use std::sync::Arc;
 
-/// The plane pendulum in its angle: mL² θ̈ = −mgL sin θ (\[kharevych2006\] Fig. 1).
+/// The plane pendulum with its angle as unknown: mL² θ̈ = −mgL sin θ (\[kharevych2006\] Fig. 1).
 pub struct Pendulum {
     /// mgL, J.
     weight: f64,
-    mass: Mass,
-    pattern: Arc<BlockPattern>,
+    /// The inertia is mL² instead of a mass, kg m².
+    space: ConfigurationSpace,
 }
 
 impl Pendulum {
@@ -16,24 +15,14 @@ impl Pendulum {
     pub fn new(mass: f64, length: f64, gravity: f64) -> Self {
         Self {
             weight: mass * gravity * length,
-            mass: Mass::Lumped(vec![mass * length * length; 3]),
-            pattern: super::single(),
+            space: ConfigurationSpace::single_node(mass * length * length),
         }
     }
 }
 
 impl System for Pendulum {
-    fn dofs(&self) -> usize {
-        3
-    }
-    fn pattern(&self) -> &Arc<BlockPattern> {
-        &self.pattern
-    }
-    fn mass(&self) -> &Mass {
-        &self.mass
-    }
-    fn length(&self) -> f64 {
-        1.0
+    fn space(&self) -> &ConfigurationSpace {
+        &self.space
     }
     fn energy(&self, _t: f64, q: &[f64]) -> f64 {
         self.weight * (1.0 - q[0].cos())
@@ -45,5 +34,11 @@ impl System for Pendulum {
         let k = self.weight * q[0].cos();
         let k = if curvature == Curvature::Projected { k.max(0.0) } else { k };
         h.add_diagonal(&[k, 0.0, 0.0]);
+    }
+    fn energy_parts(&self, t: f64, q: &[f64]) -> EnergyParts {
+        EnergyParts::other(self.energy(t, q))
+    }
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities::NONE
     }
 }

@@ -1,7 +1,7 @@
 //! Stepping, for tests.
-#![allow(dead_code)] // each test file uses its share
+#![allow(dead_code, unused_macros)] // each test file uses its share
 
-use lilyan_dynamics::integrators::{Pace, find};
+use lilyan_dynamics::integrators::{StepLength, find};
 use lilyan_dynamics::{Integrator, State, System, Value};
 
 /// An integrator with those options.
@@ -27,14 +27,14 @@ pub fn arrive(
     h: f64,
     end: f64,
 ) -> State {
-    if integrator.pace() == Pace::Fixed {
+    if integrator.step_length() == StepLength::Fixed {
         return run(system, integrator, state, h, (end / h).round() as usize);
     }
     let mut state = state.clone();
     while end - state.t > 1e-12 {
         let mut next = state.clone();
         let whole = (state.t / h + 1e-9).floor() * h + h;
-        let step = if integrator.pace() == Pace::AtMost { whole - state.t } else { h };
+        let step = if integrator.step_length() == StepLength::AtMost { whole - state.t } else { h };
         integrator.step(system, &mut next, step).unwrap();
         if next.t > end + 1e-12 {
             let rest = end - state.t;
@@ -45,4 +45,32 @@ pub fn arrive(
         }
     }
     state
+}
+
+/// The methods of a decorator of a system that changes only abilities: all others are those of the system in a field.
+#[macro_export]
+macro_rules! forward_system {
+    ($field:tt) => {
+        fn space(&self) -> &lilyan_dynamics::ConfigurationSpace {
+            self.$field.space()
+        }
+        fn energy(&self, t: f64, q: &[f64]) -> f64 {
+            self.$field.energy(t, q)
+        }
+        fn gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
+            self.$field.gradient(t, q, g);
+        }
+        fn hessian(
+            &self,
+            t: f64,
+            q: &[f64],
+            curvature: lilyan_dynamics::Curvature,
+            h: &mut lilyan_solve::BlockMatrix,
+        ) {
+            self.$field.hessian(t, q, curvature, h);
+        }
+        fn energy_parts(&self, t: f64, q: &[f64]) -> lilyan_dynamics::EnergyParts {
+            self.$field.energy_parts(t, q)
+        }
+    };
 }

@@ -1,12 +1,14 @@
-//! Distances and volumes that are kept exactly.
+//! Distances, volumes and surfaces that are kept exactly.
 
 use super::{BuiltBody, select};
 use crate::document::SceneError;
-use crate::schema::{ConstraintKind, ConstraintSpec, EndAt, EndSpec, Reference, Scene};
-use lilyan_dynamics::constraints::{self, Distance, StartError};
+use crate::schema::{ConstraintKind, ConstraintSpec, EndAt, EndSpec, Quantity, Reference, Scene, Selector};
+use lilyan_dynamics::constraints::{self, Distance, OnSurface, RodLength, StartError, SurfaceEquation};
 use lilyan_dynamics::{Constraint, State, System};
+use lilyan_solid::elements::Springs;
 use lilyan_solid::{Body, Model, ModelBuilder, Volume};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The constraints that one `[[constraint]]` stands for.
 pub struct BuiltConstraint {
@@ -30,6 +32,7 @@ pub(super) fn add(
         let made = make(spec, bodies, builder, &start)?;
         let (fallback, area) = match &spec.kind {
             ConstraintKind::Distance { .. } => (format!("rod{k}"), None),
+            ConstraintKind::Surface { .. } => (format!("surface{k}"), None),
             ConstraintKind::Edges { body, .. } => (format!("edges of {}", bodies[*body].name), None),
             ConstraintKind::Volume { body } => (format!("volume of {}", bodies[*body].name), made.area),
             ConstraintKind::Elements { body, .. } => (format!("elements of {}", bodies[*body].name), None),
@@ -50,7 +53,7 @@ pub(super) fn add(
     Ok(built)
 }
 
-struct Made {
+struct ConstraintList {
     list: Vec<Box<dyn Constraint>>,
     area: Option<f64>,
 }
@@ -60,15 +63,12 @@ fn make(
     bodies: &[BuiltBody],
     builder: &ModelBuilder,
     start: &[f64],
-) -> Result<Made, SceneError> {
+) -> Result<ConstraintList, SceneError> {
     let until = spec.until.unwrap_or(f64::INFINITY);
     let places = |body: &BuiltBody| -> Vec<[f64; 3]> {
         match spec.reference {
-            Reference::Rest => body.mesh.vertices.clone(),
-            Reference::Start => {
-                let at = |v: usize| std::array::from_fn(|k| start[3 * (body.first_node + v) + k]);
-                (0..body.mesh.vertices.len()).map(at).collect()
-            }
+            Reference::Rest => body.nodes().points().to_vec(),
+            Reference::Start => body.dofs.vectors(start),
         }
     };
     let volume = |body: &BuiltBody, tets: &[[u32; 4]], name: &str| -> Result<Volume, SceneError> {
@@ -77,7 +77,7 @@ fn make(
         if !(volume > 0.0 && volume.is_finite()) {
             return Err(spec.mark.error(format!("the {name} is {volume:e} m³ and cannot be kept")));
         }
-        let global: Vec<[u32; 4]> = tets.iter().map(|t| t.map(|v| v + body.first_node as u32)).collect();
+        let global: Vec<[u32; 4]> = tets.iter().map(|t| body.dofs.globals(*t)).collect();
         Ok(Volume::new(name, &global, volume, until))
     };
     match &spec.kind {
@@ -86,9 +86,12 @@ fn make(
             let ends = [(a, &bodies[between[0].body]), (b, &bodies[between[1].body])];
             let [x, y] = ends.map(|(v, body)| places(body)[v as usize]);
             let apart = (0..3).map(|k| (x[k] - y[k]).powi(2)).sum::<f64>().sqrt();
-            let length = length.unwrap_or(apart);
-            let global = ends.map(|(v, body)| v + body.first_node as u32);
-            if global[0] == global[1] || length <= 0.0 {
+            let length = rod_length(length.as_ref(), apart);
+            let global = ends.map(|(v, body)| body.dofs.global(v));
+            if length.at(0.0).0 <= 0.0 && apart > 0.0 {
+                return Err(spec.mark.error("`length` is not positive at t = 0; change the formula"));
+            }
+            if global[0] == global[1] || length.at(0.0).0 <= 0.0 {
                 return Err(spec.mark.error(format!(
                     "`between` finds vertex {a} of body \"{}\" for both ends; give points that are further apart",
                     ends[0].1.name
@@ -99,11 +102,11 @@ fn make(
                 ends[0].1.name, ends[1].1.name
             );
             let rod = Distance { name, between: global, length, until };
-            Ok(Made { list: vec![Box::new(rod)], area: None })
+            Ok(ConstraintList { list: vec![Box::new(rod)], area: None })
         }
         ConstraintKind::Edges { body: number, selector } => {
             let body = &bodies[*number];
-            let mask = select::vertices(selector, &body.mesh, &body.surface, &spec.mark)?;
+            let mask = select::nodes(selector, body.nodes(), &spec.mark)?;
             let places = places(body);
             let mut list: Vec<Box<dyn Constraint>> = Vec::new();
             for [a, b] in edges(body, &builder.bodies()[*number]) {
@@ -113,8 +116,8 @@ fn make(
                 let [x, y] = [a, b].map(|v| places[v as usize]);
                 let length = (0..3).map(|k| (x[k] - y[k]).powi(2)).sum::<f64>().sqrt();
                 let name = format!("between vertices {a} and {b} of body \"{}\"", body.name);
-                let between = [a, b].map(|v| v + body.first_node as u32);
-                list.push(Box::new(Distance { name, between, length, until }));
+                let between = body.dofs.globals([a, b]);
+                list.push(Box::new(Distance { name, between, length: RodLength::Fixed(length), until }));
             }
             if list.is_empty() {
                 return Err(spec.mark.error(format!(
@@ -122,42 +125,107 @@ fn make(
                     body.name
                 )));
             }
-            Ok(Made { list, area: None })
+            Ok(ConstraintList { list, area: None })
+        }
+        ConstraintKind::Surface { body, selector, equation } => {
+            on_surface(spec, &bodies[*body], selector, equation, start)
         }
         ConstraintKind::Volume { body } => {
             let body = &bodies[*body];
             let name = format!("volume of body \"{}\"", body.name);
-            if body.mesh.tets.is_empty() {
+            if body.nodes().tets().is_empty() {
                 return Err(spec.mark.error(format!("body \"{}\" has no tets and no volume", body.name)));
             }
-            let volume = volume(body, &body.mesh.tets, &name)?;
+            let volume = volume(body, body.nodes().tets(), &name)?;
             let area = Some(volume.area());
-            Ok(Made { list: vec![Box::new(volume)], area })
+            Ok(ConstraintList { list: vec![Box::new(volume)], area })
         }
         ConstraintKind::Elements { body, selector } => {
             let body = &bodies[*body];
-            let mask = select::tets(selector, &body.mesh, &body.surface, &spec.mark)?;
+            let mask = select::tets(selector, body.nodes(), &spec.mark)?;
             let mut list: Vec<Box<dyn Constraint>> = Vec::new();
-            for (e, tet) in body.mesh.tets.iter().enumerate().filter(|(e, _)| mask[*e]) {
+            for (e, tet) in body.nodes().tets().iter().enumerate().filter(|(e, _)| mask[*e]) {
                 let name = format!("volume of element {e} of body \"{}\"", body.name);
                 list.push(Box::new(volume(body, &[*tet], &name)?));
             }
             if list.is_empty() {
                 return Err(spec.mark.error("`where` selects no element; widen it"));
             }
-            Ok(Made { list, area: None })
+            Ok(ConstraintList { list, area: None })
         }
     }
 }
 
+fn rod_length(given: Option<&Quantity>, apart: f64) -> RodLength {
+    match given {
+        None => RodLength::Fixed(apart),
+        Some(Quantity::Number(length)) => RodLength::Fixed(*length),
+        Some(formula) => {
+            let formula = formula.clone();
+            RodLength::Timed(Arc::new(move |t| formula.eval_dual(&[t], 0)))
+        }
+    }
+}
+
+/// A surface by a formula of x, y, z, t.
+struct FormulaSurface(Quantity);
+
+impl SurfaceEquation for FormulaSurface {
+    fn value(&self, t: f64, [x, y, z]: [f64; 3]) -> f64 {
+        self.0.eval(&[x, y, z, t])
+    }
+    fn gradient(&self, t: f64, [x, y, z]: [f64; 3]) -> [f64; 3] {
+        std::array::from_fn(|k| self.0.eval_dual(&[x, y, z, t], k).1)
+    }
+    fn rate(&self, t: f64, [x, y, z]: [f64; 3]) -> f64 {
+        self.0.eval_dual(&[x, y, z, t], 3).1
+    }
+    fn moves(&self) -> bool {
+        self.0.depends_on(3)
+    }
+}
+
+/// One constraint for each selected vertex.
+fn on_surface(
+    spec: &ConstraintSpec,
+    body: &BuiltBody,
+    selector: &Selector,
+    equation: &Quantity,
+    start: &[f64],
+) -> Result<ConstraintList, SceneError> {
+    let mask = select::nodes(selector, body.nodes(), &spec.mark)?;
+    let equation: Arc<dyn SurfaceEquation> = Arc::new(FormulaSurface(equation.clone()));
+    let scale =
+        body.mesh().bounds().map_or(1.0, |[a, b]| (0..3).map(|k| (b[k] - a[k]).powi(2)).sum::<f64>().sqrt());
+    let mut list: Vec<Box<dyn Constraint>> = Vec::new();
+    for (v, x) in (0u32..).zip(body.dofs.vectors(start)).filter(|(v, _)| mask[*v as usize]) {
+        let slope = equation.gradient(0.0, x).iter().map(|d| d * d).sum::<f64>().sqrt();
+        if !(slope > 0.0 && slope.is_finite()) {
+            return Err(spec.mark.error(format!(
+                "the gradient of `equation` is {slope} at vertex {v} of body \"{}\" at the start, and gives the force no \
+                 direction; write the equation such that its gradient does not vanish on the surface",
+                body.name
+            )));
+        }
+        let name = format!("place of vertex {v} of body \"{}\" on its surface", body.name);
+        let (node, until) = (body.dofs.global(v), spec.until.unwrap_or(f64::INFINITY));
+        let scale = if scale > 0.0 { scale } else { 1.0 };
+        list.push(Box::new(OnSurface { name, node, equation: equation.clone(), slope, scale, until }));
+    }
+    Ok(ConstraintList { list, area: None })
+}
+
 /// Springs of a net, or else the edges of its triangles, in its own vertices, each once.
 fn edges(body: &BuiltBody, model: &Body) -> Vec<[u32; 2]> {
-    let first = body.first_node as u32;
-    let springs = model.springs.list().iter().map(|s| s.ends.map(|n| n - first));
+    let springs = model.find::<Springs>().map_or(&[][..], Springs::list);
+    let own = springs.iter().filter_map(|s| {
+        let [a, b] = s.ends.map(|n| body.dofs.local(n));
+        Some([a?, b?])
+    });
     let sides = |t: &[u32; 3]| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]];
     let mut edges: Vec<[u32; 2]> = match body.is_net() {
-        true if model.springs.list().is_empty() => body.surface.triangles.iter().flat_map(sides).collect(),
-        true => springs.collect(),
+        true if springs.is_empty() => body.nodes().surface().triangles.iter().flat_map(sides).collect(),
+        true => own.collect(),
         false => Vec::new(),
     };
     edges.iter_mut().for_each(|e| e.sort_unstable());
@@ -174,7 +242,7 @@ fn signed_volume(x: [[f64; 3]; 4]) -> f64 {
 
 fn node(spec: &ConstraintSpec, end: &EndSpec, bodies: &[BuiltBody]) -> Result<u32, SceneError> {
     let body = &bodies[end.body];
-    let count = body.mesh.vertices.len();
+    let count = body.nodes().len();
     match end.at {
         EndAt::Vertex(v) if (v as usize) < count => Ok(v),
         EndAt::Vertex(v) => Err(spec.mark.error(format!(
@@ -184,7 +252,7 @@ fn node(spec: &ConstraintSpec, end: &EndSpec, bodies: &[BuiltBody]) -> Result<u3
         ))),
         EndAt::Nearest(point) => {
             let distance = |x: &[f64; 3]| (0..3).map(|k| (x[k] - point[k]).powi(2)).sum::<f64>();
-            let places = body.mesh.vertices.iter().map(distance).enumerate();
+            let places = body.nodes().points().iter().map(distance).enumerate();
             let nearest = places.min_by(|a, b| a.1.total_cmp(&b.1));
             nearest.map(|(v, _)| v as u32).ok_or_else(|| spec.mark.error("the body has no vertices"))
         }
@@ -202,7 +270,7 @@ pub(super) fn start(
     if built.is_empty() {
         return Ok(());
     }
-    let count = model.constraints().len();
+    let count = model.abilities().constraints().len();
     notes.push(format!(
         "{count} constraint{} kept exactly",
         if count == 1 { "" } else { "s, none of them redundant," },
@@ -228,17 +296,24 @@ fn refusal(
         let k = built.iter().position(|b| b.range.contains(&i)).unwrap_or(0);
         &scene.constraints[k]
     };
-    let name = |i: usize| model.constraints()[i].name().to_string();
+    let name = |i: usize| model.abilities().constraints()[i].name().to_string();
     let elements = |i: usize| matches!(spec(i).kind, ConstraintKind::Elements { .. });
     let locking = "linear tets lock when each keeps its volume, since a mesh has more tets than vertices to move; \
                    leave out `each` to keep the volume of the whole body, or select fewer elements with `where`";
     match error {
         StartError::Violated { which, excess } => {
-            let c = &model.constraints()[*which];
+            let c = &model.abilities().constraints()[*which];
+            if let ConstraintKind::Surface { .. } = spec(*which).kind {
+                return spec(*which).mark.error(format!(
+                    "the {} is off by {:.3e} m at the start; change `equation`, `where`, or the place of the body",
+                    name(*which),
+                    c.value(state.t, &state.q).abs()
+                ));
+            }
             let is = match spec(*which).kind {
                 ConstraintKind::Distance { .. } | ConstraintKind::Edges { .. } => {
                     // g = (l² − s²)/2l
-                    let (l, g) = (c.scale(), c.value(&state.q));
+                    let (l, g) = (c.scale(), c.value(state.t, &state.q));
                     format!("length = {}, or ", (l * l - 2.0 * l * g).max(0.0).sqrt())
                 }
                 _ => String::new(),

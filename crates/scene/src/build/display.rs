@@ -2,10 +2,11 @@
 
 use super::shape;
 use crate::document::SceneError;
-use crate::readers::Loaded;
 use crate::schema::{BodySpec, MeshSpec, Scene, Shape};
-use lilyan_solid::mesh::{Display, Harmonics, TetMesh};
+use lilyan_mesh_io::readers::{self, Loaded};
+use lilyan_solid::mesh::{Display, Harmonics, Nodes};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A surface or mesh that a body carries along.
 pub struct Shown {
@@ -33,37 +34,49 @@ fn harmonic(data: &BTreeMap<String, Vec<f64>>) -> Option<[Vec<f64>; 6]> {
     Some(out)
 }
 
+/// Vectors at the vertices, flat, as vectors at the nodes.
+fn at_nodes(nodes: &Nodes, field: &[f64]) -> Vec<f64> {
+    nodes.interpolated(field.as_chunks::<3>().0).concat()
+}
+
 /// What a body shows besides its own mesh.
 pub(super) fn shown(
     scene: &Scene,
     spec: &BodySpec,
-    mesh: &TetMesh,
+    nodes: &Arc<Nodes>,
     notes: &mut Vec<String>,
 ) -> Result<Option<Shown>, SceneError> {
-    let embeds = matches!(spec.mesh.shape, Shape::File { embed: true, .. });
+    let embeds = matches!(&spec.mesh.shape, Shape::File(file) if file.embed);
     let what: &MeshSpec = match &spec.display {
         Some(display) => display,
         None if embeds => &spec.mesh,
         None => return Ok(None),
     };
-    let Shape::File { path, .. } = &what.shape else {
-        return Err(what.mark.error("shows a file: a surface (.obj, .stl, .ply) or a mesh of tets"));
+    let Shape::File(file) = &what.shape else {
+        return Err(what.mark.error(format!(
+            "shows a file: a surface ({}) or a mesh of tets",
+            readers::surface_extensions()
+        )));
     };
     let of = BodySpec { mesh: what.clone(), ..spec.clone() };
     let mut told = Vec::new();
-    let (mut points, triangles, tets, data) = match shape::load(scene, &of, path, &mut told)? {
+    let (mut points, triangles, tets, data) = match shape::load(scene, &of, file, &mut told)? {
         Loaded::Surface(surface, _) => (surface.vertices, surface.triangles, Vec::new(), Default::default()),
-        Loaded::Tets(mesh, _) => (mesh.vertices, Vec::new(), mesh.tets, mesh.point_data),
+        Loaded::Tets(mesh, _) => {
+            let tets = mesh.tets().to_vec();
+            (mesh.vertices, Vec::new(), tets, mesh.point_data)
+        }
     };
     if spec.display.is_some() {
         notes.extend(told);
     }
     shape::place(&of, &mut points);
-    let map = Display::new(mesh, &points)
+    let mesh = nodes.mesh();
+    let map = Display::new(nodes, &points)
         .ok_or_else(|| what.mark.error("has a vertex that is no finite point; repair the file"))?;
     let map = match (harmonic(&data), harmonic(&mesh.point_data)) {
         (Some(fine), Some(coarse)) => map
-            .with(mesh, &points, Harmonics { fine, coarse })
+            .with(nodes, &Harmonics { fine, coarse: coarse.map(|h| at_nodes(nodes, &h)) })
             .ok_or_else(|| what.mark.error("and the coarse mesh do not belong together; coarsen again"))?,
         _ => map,
     };

@@ -5,12 +5,12 @@ use crate::document::SceneError;
 use crate::schema::{BodySpec, FitKind, FitSpec, IntegratorSpec, MeshSpec, Scene, Selector, TargetSpec};
 use lilyan_dynamics::fit::{Fit, Phase, Target};
 use lilyan_solid::Model;
-use lilyan_solid::mesh::TetMesh;
+use lilyan_solid::mesh::Nodes;
 use lilyan_solid::spectra::{OneBody, Spectra};
 use std::sync::Arc;
 
 /// What a fit does to a body.
-pub(super) struct Resolved {
+pub(super) struct ResolvedFit {
     /// All moduli times this.
     pub stiffness: f64,
     /// What modes are to be from time to time; none: no fit of modes.
@@ -21,12 +21,12 @@ pub(super) struct Resolved {
 pub(super) fn resolve(
     scene: &Scene,
     body: usize,
-    mesh: &TetMesh,
+    nodes: &Nodes,
     notes: &mut Vec<String>,
     warnings: &mut Vec<String>,
-) -> Result<Resolved, SceneError> {
+) -> Result<ResolvedFit, SceneError> {
     let spec = &scene.bodies[body];
-    let mut resolved = Resolved { stiffness: 1.0, phases: Vec::new() };
+    let mut resolved = ResolvedFit { stiffness: 1.0, phases: Vec::new() };
     let Some(fit) = &spec.fit else { return Ok(resolved) };
     match &fit.kind {
         FitKind::Stiffness(factor) => resolved.stiffness = *factor,
@@ -36,14 +36,14 @@ pub(super) fn resolve(
                     TargetSpec::Ratios(ratios) => Target::Ratios(ratios.clone()),
                     TargetSpec::Modes { values, shapes, from } => Target::Modes {
                         values: values.clone(),
-                        shapes: Arc::new(shapes_of(spec, fit, mesh, shapes, values.len())?),
+                        shapes: Arc::new(shapes_of(spec, fit, nodes, shapes, values.len())?),
                         from: *from as usize,
                     },
                 };
                 resolved.phases.push(Phase { until: phase.until.unwrap_or(f64::INFINITY), target });
             }
         }
-        FitKind::Fine { mesh, modes, dac } => {
+        FitKind::Fine { mesh, modes, corrected, dac } => {
             let fine = build(&alone(scene, body, Some(mesh.as_ref().clone()))?)?;
             let coarse = build(&alone(scene, body, None)?)?;
             for (until, spectra) in over_time(scene, body, &coarse, &fine, *modes as usize)? {
@@ -54,7 +54,7 @@ pub(super) fn resolve(
                     "body \"{}\": {found} of its {of} lowest modes are modes of the fine mesh ({} tets); λ(fine)/λ \
                      = {}",
                     spec.name,
-                    fine.bodies[0].mesh.tets.len(),
+                    fine.bodies[0].mesh().tets().len(),
                     listed.join(", ")
                 ));
                 if !spectra.is_acceptable() {
@@ -69,7 +69,10 @@ pub(super) fn resolve(
                     resolved.phases.clear();
                     break;
                 } else {
-                    resolved.phases.push(Phase { until, target: spectra.target() });
+                    resolved.phases.push(Phase {
+                        until,
+                        target: spectra.target(corrected.map_or(usize::MAX, |m| m as usize)),
+                    });
                 }
             }
         }
@@ -86,16 +89,16 @@ pub fn shape_name(shapes: &str, i: usize, k: usize) -> String {
 fn shapes_of(
     spec: &BodySpec,
     fit: &FitSpec,
-    mesh: &TetMesh,
+    nodes: &Nodes,
     name: &str,
     count: usize,
 ) -> Result<Vec<f64>, SceneError> {
-    let mut out = Vec::with_capacity(3 * count * mesh.vertices.len());
+    let mut out = Vec::with_capacity(3 * count * nodes.len());
     let mut origin = [[0.0; 3]];
     shape::place(spec, &mut origin);
     for i in 0..count {
         let axis = |k: usize| {
-            mesh.point_data.get(&shape_name(name, i, k)).ok_or_else(|| {
+            nodes.mesh().point_data.get(&shape_name(name, i, k)).ok_or_else(|| {
                 fit.mark.error(format!(
                     "the mesh has no point data \"{}\", a shape of the modes; coarsen again, or leave the fit out",
                     shape_name(name, i, k)
@@ -105,20 +108,20 @@ fn shapes_of(
         let [x, y, z] = [axis(0)?, axis(1)?, axis(2)?];
         let mut moved: Vec<[f64; 3]> = (0..x.len()).map(|v| [x[v], y[v], z[v]]).collect();
         shape::place(spec, &mut moved);
+        let moved = nodes.interpolated(&moved);
         out.extend(moved.iter().flat_map(|u| [0, 1, 2].map(|k| u[k] - origin[0][k])));
     }
     Ok(out)
 }
 
 /// Adds them to the model; returns the bodies that have some.
-pub(super) fn add(fits: Vec<Resolved>, bodies: &[BuiltBody], model: &mut Model) -> Vec<usize> {
-    let rest: Arc<Vec<f64>> = Arc::new(bodies.iter().flat_map(|b| b.mesh.vertices.concat()).collect());
+pub(super) fn add(fits: Vec<ResolvedFit>, bodies: &[BuiltBody], model: &mut Model) -> Vec<usize> {
+    let rest = Arc::new(model.rest_positions());
     let fitted: Vec<usize> =
         (0..fits.len()).filter(|&b| fits[b].phases.iter().any(|p| p.target.count() > 0)).collect();
     let of = |&b: &usize| {
-        let (first, nodes) = (bodies[b].first_node, bodies[b].mesh.vertices.len());
         let phases = fits[b].phases.clone();
-        Fit { name: bodies[b].name.clone(), dofs: 3 * first..3 * (first + nodes), rest: rest.clone(), phases }
+        Fit { name: bodies[b].name.clone(), dofs: bodies[b].dofs.unknowns(), rest: rest.clone(), phases }
     };
     model.fit(fitted.iter().map(of).collect());
     fitted
@@ -187,9 +190,9 @@ pub fn over_time(
 }
 
 fn spectra(coarse: &Built, fine: &Built, t: f64, modes: usize) -> Result<Spectra, lilyan_solve::EigenError> {
-    let rest = [coarse, fine].map(|built| Arc::new(crate::diagnose::rest_positions(built)));
+    let rest = [coarse, fine].map(|built| Arc::new(built.simulation.system().rest_positions()));
     fn one<'a>(built: &'a Built, rest: &'a Arc<Vec<f64>>) -> OneBody<'a> {
-        OneBody { model: &built.simulation.system, body: 0, mesh: &built.bodies[0].mesh, rest }
+        OneBody { model: built.simulation.system(), body: 0, rest }
     }
     Spectra::new(&one(coarse, &rest[0]), &one(fine, &rest[1]), t, modes)
 }

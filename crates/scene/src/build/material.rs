@@ -4,14 +4,17 @@ use super::select;
 use crate::document::SceneError;
 use crate::schema::{BodySpec, Field, Mark, Parameters, STIFFNESS_KEYS};
 use crate::suggest;
-use lilyan_solid::materials::{self, Given, Material};
-use lilyan_solid::mesh::{Surface, TetMesh};
+use lilyan_solid::materials::{self, ConstantsError, Given, Material};
+use lilyan_solid::mesh::{Mesh, Nodes};
 use std::collections::BTreeMap;
 
 /// A material as the model takes it: one set of constants for all tets, or one for each.
-pub(crate) struct Resolved {
+pub struct ResolvedMaterial {
+    /// The material model.
     pub model: &'static dyn Material,
+    /// Constants as the scene gives them.
     pub given: Vec<Given>,
+    /// Density, kg/m³.
     pub rho: Vec<f64>,
 }
 
@@ -19,7 +22,9 @@ pub(crate) struct Resolved {
 #[derive(Clone, Default, PartialEq)]
 struct Values(BTreeMap<String, f64>);
 
-pub(crate) fn material(spec: &BodySpec, mesh: &TetMesh, surface: &Surface) -> Result<Resolved, SceneError> {
+/// The material of a body of tets, region by region.
+pub fn material(spec: &BodySpec, nodes: &Nodes) -> Result<ResolvedMaterial, SceneError> {
+    let mesh = nodes.mesh();
     let material = &spec.material;
     let Some(model) = materials::find(&material.model) else {
         let known: Vec<&str> = materials::CATALOGUE.iter().map(|m| m.card().name).collect();
@@ -29,12 +34,12 @@ pub(crate) fn material(spec: &BodySpec, mesh: &TetMesh, surface: &Surface) -> Re
     material.check_extra(&known)?;
 
     let uniform = material.regions.is_empty() && constant(&material.base);
-    let count = if uniform { 1 } else { mesh.tets.len() };
+    let count = if uniform { 1 } else { mesh.tets().len() };
     let mut values = vec![Values::default(); count];
     let everywhere = vec![true; count];
     apply(&material.base, mesh, &everywhere, &material.mark, &mut values)?;
     for region in &material.regions {
-        let mask = select::tets(&region.selector, mesh, surface, &region.mark)?;
+        let mask = select::tets(&region.selector, nodes, &region.mark)?;
         if !mask.contains(&true) {
             return Err(region.mark.error("`where` selects no element of the body"));
         }
@@ -50,7 +55,7 @@ pub(crate) fn material(spec: &BodySpec, mesh: &TetMesh, surface: &Surface) -> Re
         let one = interpret(values).map_err(place)?;
         // Once per tet, so that the message names it; also refuses a body that is part isotropic,
         // part not, whose sets of constants differ in length.
-        let length = model.constants(&one).map_err(place)?.len();
+        let length = model.constants(&one).map_err(|e| place(e.to_string()))?.len();
         if *constants.get_or_insert(length) != length {
             return Err(place("give the 21 constants for the whole body or for no part".into()));
         }
@@ -61,7 +66,7 @@ pub(crate) fn material(spec: &BodySpec, mesh: &TetMesh, surface: &Surface) -> Re
         }
         rho.push(density);
     }
-    Ok(Resolved { model, given, rho })
+    Ok(ResolvedMaterial { model, given, rho })
 }
 
 fn constant(p: &Parameters) -> bool {
@@ -74,7 +79,7 @@ fn constant(p: &Parameters) -> bool {
 /// Writes what is given here over what was given before; E, nu and lambda, mu replace each other.
 fn apply(
     p: &Parameters,
-    mesh: &TetMesh,
+    mesh: &Mesh,
     mask: &[bool],
     mark: &Mark,
     out: &mut [Values],
@@ -122,7 +127,7 @@ fn given(p: &Parameters, key: &str) -> bool {
     }
 }
 
-fn evaluate(field: &Field, mesh: &TetMesh, e: usize, mark: &Mark) -> Result<f64, SceneError> {
+fn evaluate(field: &Field, mesh: &Mesh, e: usize, mark: &Mark) -> Result<f64, SceneError> {
     match field {
         Field::Constant(x) => Ok(*x),
         Field::Expression(formula) => {
@@ -142,21 +147,22 @@ fn evaluate(field: &Field, mesh: &TetMesh, e: usize, mark: &Mark) -> Result<f64,
 }
 
 fn interpret(values: &Values) -> Result<Given, String> {
+    let said = |e: ConstantsError| e.to_string();
     let get = |key: &str| values.0.get(key).copied();
     let general = get("C11").is_some();
     let mut given = match (get("E"), get("nu"), get("lambda"), get("mu")) {
         // Refused by the model or by the integrator, where they cannot do with it.
-        (Some(young), Some(0.5), ..) => Given::incompressible(young)?,
-        (Some(young), Some(poisson), ..) => Given::from_young(young, poisson)?,
-        (_, _, Some(lambda), Some(mu)) => Given::from_lame(lambda, mu)?,
+        (Some(young), Some(0.5), ..) => Given::incompressible(young).map_err(said)?,
+        (Some(young), Some(poisson), ..) => Given::from_young(young, poisson).map_err(said)?,
+        (_, _, Some(lambda), Some(mu)) => Given::from_lame(lambda, mu).map_err(said)?,
         _ if general => {
-            // Moduli of the isotropic average (Voigt), for viscosity and reports.
+            // Moduli of the isotropic average (Voigt), for reports and estimates of stiffness.
             let c = |k: &str| get(k).unwrap_or(0.0);
             let diagonal = c("C11") + c("C22") + c("C33");
             let off = c("C12") + c("C13") + c("C23");
             let shear = c("C44") + c("C55") + c("C66");
             let mu = (diagonal - off + 3.0 * shear) / 15.0;
-            Given::from_lame((diagonal + 2.0 * off) / 9.0 - 2.0 / 3.0 * mu, mu)?
+            Given::from_lame((diagonal + 2.0 * off) / 9.0 - 2.0 / 3.0 * mu, mu).map_err(said)?
         }
         _ => return Err("give E and nu, or lambda and mu".to_string()),
     };

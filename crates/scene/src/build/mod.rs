@@ -1,38 +1,45 @@
 //! From a scene to a simulation that can be stepped.
 
-mod acting;
 mod constrain;
+mod contact;
 mod display;
-pub(crate) mod fit;
+pub mod fit;
 mod initial;
-pub(crate) mod material;
+mod loads;
+pub mod material;
 mod net;
-pub(crate) mod select;
-pub(crate) mod shape;
-mod sound;
+mod pin_motion;
+pub mod select;
+pub mod shape;
+mod start_check;
+mod start_warnings;
+mod symmetry;
 
 pub use constrain::BuiltConstraint;
 pub use display::{Shown, harmonic_name};
+pub use loads::LoadPoint;
+pub use symmetry::Symmetry;
 
 use crate::document::SceneError;
 use crate::library;
-use crate::schema::{BodySpec, Damping, Element, Mass, OptionValue, ProbeSpec, Quantity, Scene, Strength};
+use crate::schema::{
+    BodySpec, ConstraintKind, ConstraintSpec, DampingSpec, Element, Mass, OptionValue, PinMotion, ProbeSpec,
+    Scene,
+};
 use crate::suggest;
 use lilyan_dynamics::{Simulation, State, Value, integrators};
-use lilyan_solid::elements::GluingKind;
-use lilyan_solid::mesh::{Surface, TetMesh};
-use lilyan_solid::{BodyInput, DampingSpec, Glued, Model, ModelBuilder};
+use lilyan_solid::elements::{GluingKind, LINEAR_TETS};
+use lilyan_solid::mesh::{Mesh, Nodes};
+use lilyan_solid::{BodyInput, DofMap, Glued, Model, ModelBuilder};
+use std::sync::Arc;
+use symmetry::InnerSymmetry;
 
 /// A body as built.
 pub struct BuiltBody {
     /// Its name.
     pub name: String,
-    /// Rest shape.
-    pub mesh: TetMesh,
-    /// Its surface.
-    pub surface: Surface,
-    /// First global node.
-    pub first_node: usize,
+    /// Its nodes and unknowns.
+    pub dofs: DofMap,
     /// Material model.
     pub model: String,
     /// The elements it is cut into.
@@ -50,32 +57,39 @@ pub struct BuiltBody {
 impl BuiltBody {
     /// Whether it is made of springs or a membrane.
     pub fn is_net(&self) -> bool {
-        self.mesh.tets.is_empty() || self.element == Element::Springs
+        is_net(self.nodes(), self.element)
     }
 
-    /// Whether a global node is its own.
-    pub fn has(&self, node: u32) -> bool {
-        (self.first_node..self.first_node + self.mesh.vertices.len()).contains(&(node as usize))
+    /// Its nodes, in its own numbers.
+    pub fn nodes(&self) -> &Arc<Nodes> {
+        self.dofs.nodes()
     }
+
+    /// The mesh of its rest shape.
+    pub fn mesh(&self) -> &Mesh {
+        self.nodes().mesh()
+    }
+}
+
+fn is_net(nodes: &Nodes, element: Element) -> bool {
+    nodes.tets().is_empty() || element == Element::Springs
 }
 
 /// A point that is followed.
 pub struct Probe {
     /// Heads its columns.
     pub name: String,
-    /// Global nodes of the tet that holds it.
-    pub nodes: [u32; 4],
-    /// Their weights.
-    pub weights: [f64; 4],
+    /// The nodes of the model that place it, and their weights, of sum 1.
+    pub weights: Vec<(u32, f64)>,
 }
 
 impl Probe {
     /// Where it is.
     pub fn place(&self, q: &[f64]) -> [f64; 3] {
         let mut x = [0.0; 3];
-        for (n, w) in self.nodes.iter().zip(self.weights) {
+        for &(n, w) in &self.weights {
             for k in 0..3 {
-                x[k] += w * q[3 * *n as usize + k];
+                x[k] += w * q[3 * n as usize + k];
             }
         }
         x
@@ -91,8 +105,9 @@ pub struct Conserved {
     pub linear: bool,
     /// Nothing turns from outside, and the material does not mind being rotated.
     pub angular: bool,
-    /// The damping, evaluated between the ends of a step, leaves angular momentum alone as well.
-    pub damping_keeps_angular: bool,
+    /// The damping model that changes the angular momentum, if there is one: with implicit and with explicit
+    /// integrators.
+    pub damping_torque: [Option<&'static str>; 2],
 }
 
 /// A scene ready to run.
@@ -107,10 +122,19 @@ pub struct Built {
     pub constraints: Vec<BuiltConstraint>,
     /// What should stay constant.
     pub conserved: Conserved,
+    /// Momenta that stay constant although something acts from outside.
+    pub symmetries: Vec<Symmetry>,
     /// What readers and meshers had to say.
     pub notes: Vec<String>,
     /// What is probably not meant.
     pub warnings: Vec<String>,
+}
+
+impl Built {
+    /// Rest positions of all nodes, flat, m.
+    pub fn rest_positions(&self) -> Vec<f64> {
+        self.simulation.system().rest_positions()
+    }
 }
 
 /// Builds the scene.
@@ -122,21 +146,20 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
     let mut velocity = Vec::new();
     let mut fits = Vec::new();
     for (i, spec) in scene.bodies.iter().enumerate() {
-        let form = shape::form(scene, spec, &mut notes)?;
-        let fit = fit::resolve(scene, i, &form.mesh, &mut notes, &mut warnings)?;
-        let net = form.mesh.tets.is_empty() || spec.element == Element::Springs;
-        let (mut body, v) = match net {
-            true => add_net(spec, form, &mut builder)?,
-            false => add_solid(spec, form, fit.stiffness, &mut builder)?,
+        let nodes = shape::nodes(scene, spec, &mut notes)?;
+        let fit = fit::resolve(scene, i, &nodes, &mut notes, &mut warnings)?;
+        let (mut body, v) = match is_net(&nodes, spec.element) {
+            true => add_net(spec, nodes, &mut builder)?,
+            false => add_solid(spec, nodes, fit.stiffness, &mut builder)?,
         };
         if !body.is_net() {
-            body.shown = display::shown(scene, spec, &body.mesh, &mut notes)?;
+            body.shown = display::shown(scene, spec, body.nodes(), &mut notes)?;
         }
         fits.push(fit);
         velocity.extend(v);
         bodies.push(body);
     }
-    acting::add(scene, &bodies, &mut builder)?;
+    loads::add(scene, &bodies, &mut builder)?;
     let constraints = constrain::add(scene, &bodies, &mut builder)?;
     let probes = probes(scene, &bodies)?;
     let start = builder.start().to_vec();
@@ -149,10 +172,14 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
             .error(format!("{reason} (integrator \"{}\")", scene.integrator.name)));
     }
     let mut state = State::new(&model, start, velocity);
-    sound::state(scene, &bodies, &model, &state)?;
+    start_check::check(scene, &bodies, &model, &state)?;
     constrain::start(scene, &constraints, &model, &mut state, &mut notes)?;
+    initial::relax(scene, &bodies, &model, &mut state)?;
+    warnings.extend(start_warnings::warnings(scene, &bodies, &model, &state));
+    let inside = inner_symmetry(scene, &bodies, &fitted);
     Ok(Built {
         conserved: conserved(scene, &bodies, &fitted),
+        symmetries: symmetry::of(scene, &model, &state.q, inside),
         simulation: Simulation::new(model, integrator, state, scene.time.step),
         bodies,
         probes,
@@ -165,21 +192,20 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
 /// Adds a body of tets; returns it and its velocities.
 fn add_solid(
     spec: &BodySpec,
-    form: shape::Form,
+    nodes: Arc<Nodes>,
     stiffness: f64,
     builder: &mut ModelBuilder,
 ) -> Result<(BuiltBody, Vec<f64>), SceneError> {
-    let glued = glued(spec, &form);
-    let shape::Form { mesh, surface, .. } = form;
-    let mut material = material::material(spec, &mesh, &surface)?;
+    let mut material = material::material(spec, &nodes)?;
     if stiffness != 1.0 {
         let card = material.model.card();
         material.given = material.given.into_iter().map(|g| g.scaled(stiffness, card)).collect();
     }
-    let masses = given_masses(spec, &mesh)?;
-    let (start, v) = initial::state(spec, &mesh, masses.as_deref())?;
-    let mut input =
-        BodyInput::new(&spec.name, mesh, material.model, material.given[0].clone(), material.rho[0]);
+    let masses = given_masses(spec, &nodes)?;
+    let (start, v) = initial::state(spec, &nodes, masses.as_deref())?;
+    let kind = spec.element.solid().unwrap_or(&LINEAR_TETS);
+    let (given, rho) = (material.given[0].clone(), material.rho[0]);
+    let mut input = BodyInput::of(kind, nodes, &spec.name, material.model, given, rho);
     let extent = |values: &mut dyn Iterator<Item = f64>| {
         values.fold([f64::INFINITY, 0.0], |[a, b]: [f64; 2], x| [a.min(x), b.max(x)])
     };
@@ -187,19 +213,15 @@ fn add_solid(
     let density = extent(&mut material.rho.iter().copied());
     input.given = material.given;
     input.rho = material.rho;
-    input.damping = spec.damping.iter().map(damping).collect();
+    input.damping = spec.damping.iter().map(DampingSpec::create).collect();
     input.consistent_mass = spec.mass == Mass::Consistent;
     input.masses = masses;
     input.start = Some(start);
-    input.surface = glued.as_ref().map(|_| surface.clone());
-    input.glued = glued;
-    let mesh = input.mesh.clone();
-    let nodes = builder.body(input).map_err(|e| spec.material.mark.error(e))?;
+    input.glued = glued(spec);
+    let dofs = builder.body(input).map_err(|e| spec.material.mark.error(e.to_string()))?;
     let body = BuiltBody {
         name: spec.name.clone(),
-        mesh,
-        surface,
-        first_node: nodes.start,
+        dofs,
         model: spec.material.model.clone(),
         element: spec.element,
         young,
@@ -210,18 +232,18 @@ fn add_solid(
     Ok((body, v))
 }
 
-/// What holds the cells of a split body together.
-fn glued(spec: &BodySpec, form: &shape::Form) -> Option<Glued> {
+/// What holds discontinuous cells together.
+fn glued(spec: &BodySpec) -> Option<Glued> {
     spec.gluing.map(|gluing| Glued {
-        faces: form.faces.clone(),
         kind: if gluing.consistent { GluingKind::InteriorPenalty } else { GluingKind::BabuskaZlamal },
         penalty: gluing.penalty,
     })
 }
 
 /// The masses that the mesh file gives, if they are asked for.
-fn given_masses(spec: &BodySpec, mesh: &TetMesh) -> Result<Option<Vec<f64>>, SceneError> {
+fn given_masses(spec: &BodySpec, nodes: &Nodes) -> Result<Option<Vec<f64>>, SceneError> {
     let Mass::Given(name) = &spec.mass else { return Ok(None) };
+    let mesh = nodes.mesh();
     let Some(masses) = mesh.point_data.get(name) else {
         let known: Vec<&str> = mesh.point_data.keys().map(String::as_str).collect();
         let message = suggest::unknown("point data", name, &known);
@@ -232,26 +254,30 @@ fn given_masses(spec: &BodySpec, mesh: &TetMesh) -> Result<Option<Vec<f64>>, Sce
             .mark
             .error(format!("mass: vertex {v} has a mass of {} kg, which must be positive", masses[v])));
     }
-    Ok(Some(masses.clone()))
+    let divided = nodes.divided(masses).ok_or_else(|| {
+        spec.mark.error(format!(
+            "mass: point data give masses of vertices, and elements \"{}\" have nodes between them; choose lumped or consistent",
+            spec.element.name()
+        ))
+    })?;
+    Ok(Some(divided))
 }
 
 /// Adds a body of springs or triangles; returns it and its velocities.
 fn add_net(
     spec: &BodySpec,
-    form: shape::Form,
+    nodes: Arc<Nodes>,
     builder: &mut ModelBuilder,
 ) -> Result<(BuiltBody, Vec<f64>), SceneError> {
-    let net::Net { mut input, young, lambda, density } = net::net(spec, &form)?;
-    let (start, v) = initial::state(spec, &form.mesh, Some(&input.masses))?;
-    input.damping = spec.damping.iter().map(damping).collect();
+    let net::Net { mut input, young, lambda, density } = net::net(spec, &nodes)?;
+    let (start, v) = initial::state(spec, &nodes, Some(&input.masses))?;
+    input.damping = spec.damping.iter().map(DampingSpec::create).collect();
     input.start = Some(start);
-    input.glued = glued(spec, &form);
-    let nodes = builder.net(input);
+    input.glued = glued(spec);
+    let dofs = builder.net(input);
     let body = BuiltBody {
         name: spec.name.clone(),
-        mesh: form.mesh,
-        surface: form.surface,
-        first_node: nodes.start,
+        dofs,
         model: spec.material.model.clone(),
         element: spec.element,
         young: [young.unwrap_or(0.0); 2],
@@ -284,18 +310,7 @@ fn integrator(scene: &Scene) -> Result<Box<dyn lilyan_dynamics::Integrator>, Sce
             .create(&given)
             .map_err(|e| option.mark.error(format!("{e} (integrator \"{}\")", entry.name)))?;
     }
-    entry.create(&given).map_err(|e| spec.mark.error(e))
-}
-
-fn damping(spec: &Damping) -> DampingSpec {
-    match *spec {
-        Damping::Viscous { time } => DampingSpec::Viscous { time },
-        Damping::Kharevych { strength, implicit } => {
-            let (Strength::Time(time) | Strength::Coefficient(time)) = strength;
-            DampingSpec::Kharevych { time, implicit }
-        }
-        Damping::Rayleigh { alpha, beta } => DampingSpec::Rayleigh { alpha, beta },
-    }
+    entry.create(&given).map_err(|e| spec.mark.error(e.to_string()))
 }
 
 fn probes(scene: &Scene, bodies: &[BuiltBody]) -> Result<Vec<Probe>, SceneError> {
@@ -305,19 +320,19 @@ fn probes(scene: &Scene, bodies: &[BuiltBody]) -> Result<Vec<Probe>, SceneError>
         .map(|spec| {
             let body = &bodies[spec.body];
             let size = body
-                .mesh
+                .mesh()
                 .bounds()
                 .map_or(1.0, |[a, b]| (0..3).map(|k| (b[k] - a[k]).powi(2)).sum::<f64>().sqrt());
             if body.is_net() {
                 return Ok(nearest_node(spec, body));
             }
-            match body.mesh.locate(spec.at) {
+            match body.mesh().locate(spec.at) {
                 // A probe on the surface may be outside by round-off; a wrong place is far off.
-                Some(found) if found.distance <= 1e-3 * size => Ok(Probe {
-                    name: spec.name.clone(),
-                    nodes: body.mesh.tets[found.tet].map(|v| v + body.first_node as u32),
-                    weights: found.barycentric,
-                }),
+                Some(found) if found.distance <= 1e-3 * size => {
+                    let weights = body.nodes().weights_at(&found).into_iter();
+                    let weights = weights.map(|(n, w)| (body.dofs.global(n), w)).collect();
+                    Ok(Probe { name: spec.name.clone(), weights })
+                }
                 Some(found) => Err(spec.mark.error(format!(
                     "the point {:?} is {:.3} m outside of body \"{}\"; give a rest position inside it",
                     spec.at, found.distance, body.name
@@ -331,55 +346,53 @@ fn probes(scene: &Scene, bodies: &[BuiltBody]) -> Result<Vec<Probe>, SceneError>
 /// A probe of the node nearest to its place.
 fn nearest_node(spec: &ProbeSpec, body: &BuiltBody) -> Probe {
     let square = |x: &[f64; 3]| (0..3).map(|k| (x[k] - spec.at[k]).powi(2)).sum::<f64>();
-    let all = body.mesh.vertices.iter().enumerate();
+    let all = (0u32..).zip(body.nodes().points());
     let nearest = all.min_by(|a, b| square(a.1).total_cmp(&square(b.1))).map_or(0, |(v, _)| v);
-    Probe {
-        name: spec.name.clone(),
-        nodes: [(body.first_node + nearest) as u32; 4],
-        weights: [1.0, 0.0, 0.0, 0.0],
-    }
+    Probe { name: spec.name.clone(), weights: vec![(body.dofs.global(nearest), 1.0)] }
 }
 
 fn conserved(scene: &Scene, bodies: &[BuiltBody], fitted: &[usize]) -> Conserved {
-    let damped = scene.bodies.iter().any(|b| !b.damping.is_empty());
-    let drag = scene
-        .bodies
-        .iter()
-        .flat_map(|b| &b.damping)
-        .any(|d| matches!(d, Damping::Rayleigh { alpha, .. } if *alpha != 0.0));
-    let leads = |m: &[Quantity; 3]| m.iter().any(|q| q.constant().is_none());
-    let moved = scene.pins.iter().any(|p| p.motion.as_ref().is_some_and(leads));
+    let damping: Vec<_> = scene.bodies.iter().flat_map(|b| &b.damping).map(DampingSpec::create).collect();
+    let moved = scene.pins.iter().any(|p| p.motion.as_ref().is_some_and(PinMotion::changes));
     let gravity = scene.environment.gravity.as_ref();
     let changing = gravity.is_some_and(|g| g.iter().any(|q| q.constant().is_none()));
     let pulled = gravity.is_some_and(|g| g.iter().any(|q| q.constant() != Some(0.0)));
-    use crate::schema::ContactKind::{Plane, Sphere};
-    let walls = scene.contacts.iter().any(|c| matches!(c.kind, Plane { .. } | Sphere { .. }));
+    let guided = scene.constraints.iter().any(|c| matches!(c.kind, ConstraintKind::Surface { .. }));
+    let driven = scene.constraints.iter().any(ConstraintSpec::moves);
+    let walls = scene.contacts.iter().any(|c| c.obstacle().is_some());
     let free = scene.pins.is_empty()
         && scene.loads.is_empty()
         && !pulled
         && scene.environment.monopole.is_none()
         && !walls
-        && !drag;
-    let indifferent = bodies.iter().all(|b| {
-        b.is_net() || lilyan_solid::materials::find(&b.model).is_some_and(|m| m.card().frame_indifferent)
-    });
-    // The forces of a fit have a potential where the material is linear, and no torque about the shape that a step
-    // starts from, which is not where every method asks for them.
-    let fitted: Vec<&BuiltBody> = fitted.iter().map(|&b| &bodies[b]).collect();
+        && !guided;
+    let inside = inner_symmetry(scene, bodies, fitted);
+    // The forces of a fit have a potential where the material is linear.
+    let fitted_linear = fitted.iter().all(|&b| bodies[b].model == "linear");
     Conserved {
         energy: scene.loads.is_empty()
             && !moved
             && !changing
-            && !damped
-            && fitted.iter().all(|b| b.model == "linear"),
-        linear: free,
-        angular: free && indifferent && fitted.is_empty(),
-        damping_keeps_angular: !scene
-            .bodies
-            .iter()
-            .flat_map(|b| &b.damping)
-            .any(|d| matches!(d, Damping::Kharevych { implicit: true, .. })),
+            && !driven
+            && damping.is_empty()
+            && fitted_linear,
+        linear: free && inside.translations,
+        angular: free && inside.rotations,
+        damping_torque: [false, true].map(|explicit| {
+            damping.iter().find(|d| !d.keeps_angular_momentum(explicit)).map(|d| d.card().name)
+        }),
     }
+}
+
+fn inner_symmetry(scene: &Scene, bodies: &[BuiltBody], fitted: &[usize]) -> InnerSymmetry {
+    let mut damping = scene.bodies.iter().flat_map(|b| &b.damping).map(DampingSpec::create);
+    let translations = !damping.any(|d| d.is_drag());
+    let indifferent = bodies.iter().all(|b| {
+        b.is_net() || lilyan_solid::materials::find(&b.model).is_some_and(|m| m.card().frame_indifferent)
+    });
+    // The forces of a fit have no torque about the shape that a step starts from, which is not where every method asks for
+    // them.
+    InnerSymmetry { translations, rotations: translations && indifferent && fitted.is_empty() }
 }
 
 /// Reads a scene by path, or by the name of a built-in one where there is no such file (a folder of that name
@@ -392,7 +405,8 @@ pub fn open(name: &str, overrides: &[&str]) -> Result<Scene, SceneError> {
         _ => Scene::from_path_with(name, overrides).map_err(|mut e| {
             if !std::path::Path::new(name).exists() {
                 let names: Vec<&str> = library::SCENES.iter().map(|s| s.name).collect();
-                let hint = suggest::did_you_mean(name, names.iter().copied());
+                let papers = library::PAPERS.iter().map(|s| s.name);
+                let hint = suggest::did_you_mean(name, names.iter().copied().chain(papers));
                 e.message = format!("there is no such file{hint}built in are: {}", names.join(", "));
             }
             e

@@ -1,14 +1,15 @@
 //! Bodies of springs or triangles: stiffness, mass and contact area of their parts.
 
-use super::shape::Form;
 use crate::document::SceneError;
-use crate::schema::{BodySpec, Element, Field, Shape};
+use crate::schema::{BodySpec, Element, Field, FileSpec, Shape};
 use crate::suggest;
 use lilyan_solid::NetInput;
 use lilyan_solid::elements::{MembraneModel, Spring, Triangle};
 use lilyan_solid::materials::Given;
+use lilyan_solid::mesh::Nodes;
 use lilyan_solid::nets::{self, Sheet, Stretch};
 use std::f64::consts::PI;
+use std::sync::Arc;
 
 /// A network and the constants it was made with.
 pub(super) struct Net {
@@ -22,7 +23,7 @@ pub(super) struct Net {
 }
 
 /// The network of a body.
-pub(super) fn net(spec: &BodySpec, form: &Form) -> Result<Net, SceneError> {
+pub(super) fn net(spec: &BodySpec, nodes: &Arc<Nodes>) -> Result<Net, SceneError> {
     let material = &spec.material;
     if let Some(region) = material.regions.first() {
         return Err(region.mark.error("regions are for bodies of tets; write a second body instead"));
@@ -41,25 +42,22 @@ pub(super) fn net(spec: &BodySpec, form: &Form) -> Result<Net, SceneError> {
     let density = one(&base.density, "rho")?;
     material.check_extra(&[])?;
 
-    let vertices = &form.mesh.vertices;
     let mut input = NetInput {
         name: spec.name.clone(),
-        vertices: vertices.clone(),
-        masses: vec![0.0; vertices.len()],
-        surface: form.surface.clone(),
-        closed: form.closed,
+        nodes: nodes.clone(),
+        masses: vec![0.0; nodes.len()],
         ..NetInput::default()
     };
     if spec.element != Element::Springs {
         let given = match (young, poisson, lambda, mu) {
-            (Some(E), Some(nu), ..) => Given::from_young(E, nu),
-            (_, _, Some(lambda), Some(mu)) => Given::from_lame(lambda, mu),
+            (Some(E), Some(nu), ..) => Given::from_young(E, nu).map_err(|e| e.to_string()),
+            (_, _, Some(lambda), Some(mu)) => Given::from_lame(lambda, mu).map_err(|e| e.to_string()),
             _ => Err("give E and nu, or lambda and mu".to_string()),
         };
         let given = given.map_err(|e| material.mark.error(e))?;
-        membrane(spec, form, &given, &mut input)?;
+        membrane(spec, nodes, &given, &mut input)?;
         let young = Some(given.E);
-        add_masses(spec, form, density, &mut input)?;
+        add_masses(spec, nodes, density, &mut input)?;
         if let (Element::Dg, Shape::Cloth { bending, .. }) = (spec.element, &spec.mesh.shape)
             && *bending > 0.0
         {
@@ -67,7 +65,7 @@ pub(super) fn net(spec: &BodySpec, form: &Form) -> Result<Net, SceneError> {
                 "discontinuous triangles do not resist bending; leave it out, or use element = \"membrane\"",
             ));
         }
-        bend(spec, form, &mut input);
+        bend(spec, nodes, &mut input);
         return Ok(Net { input, young, lambda: None, density });
     }
     if material.model != "springs" {
@@ -91,15 +89,15 @@ pub(super) fn net(spec: &BodySpec, form: &Form) -> Result<Net, SceneError> {
             ));
         }
     };
-    input.springs = springs(spec, form, stretch)?;
+    input.springs = springs(spec, nodes, stretch)?;
     if let Some(flat) = input.springs.iter().find(|s| s.length <= 0.0 || !s.length.is_finite()) {
         let [a, b] = flat.ends;
         return Err(spec.mesh.mark.error(format!(
             "the spring between points {a} and {b} has no length at rest; move one of them"
         )));
     }
-    add_masses(spec, form, density, &mut input)?;
-    bend(spec, form, &mut input);
+    add_masses(spec, nodes, density, &mut input)?;
+    bend(spec, nodes, &mut input);
     Ok(Net { input, young, lambda, density })
 }
 
@@ -115,13 +113,13 @@ fn sheet(cells: [u32; 2]) -> Sheet {
     Sheet { cells: cells.map(|c| c as usize) }
 }
 
-fn springs(spec: &BodySpec, form: &Form, stretch: Stretch) -> Result<Vec<Spring>, SceneError> {
-    let vertices = &form.mesh.vertices;
+fn springs(spec: &BodySpec, nodes: &Arc<Nodes>, stretch: Stretch) -> Result<Vec<Spring>, SceneError> {
+    let vertices = nodes.points();
     Ok(match &spec.mesh.shape {
         Shape::Rope { radius, .. } => nets::rope_springs(vertices, stretch, PI * radius * radius),
         Shape::Cloth { cells, thickness, .. } => {
             let made = sheet(*cells).springs(vertices, stretch, *thickness);
-            made.map_err(|e| spec.mesh.mark.error(e))?
+            made.map_err(|e| spec.mesh.mark.error(e.to_string()))?
         }
         Shape::Points { edges, radius, .. } => {
             let section = radius.map_or(0.0, |r| PI * r * r);
@@ -139,10 +137,10 @@ fn springs(spec: &BodySpec, form: &Form, stretch: Stretch) -> Result<Vec<Spring>
             let length = |[a, b]: [u32; 2]| distance(place(a), place(b));
             edges.iter().map(|&ends| Spring { ends, lambda, length: length(ends), section }).collect()
         }
-        _ if form.mesh.tets.is_empty() => {
-            nets::triangle_springs(vertices, &form.surface.triangles, stretch, thickness(spec)?)
+        _ if nodes.tets().is_empty() => {
+            nets::triangle_springs(vertices, &nodes.surface().triangles, stretch, thickness(spec)?)
         }
-        _ => nets::tet_springs(&form.mesh, stretch),
+        _ => nets::tet_springs(nodes.mesh(), stretch),
     })
 }
 
@@ -153,21 +151,27 @@ fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
 /// Of a cloth, or of a surface from a file.
 fn thickness(spec: &BodySpec) -> Result<f64, SceneError> {
     match spec.mesh.shape {
-        Shape::Cloth { thickness, .. } | Shape::File { thickness: Some(thickness), .. } => Ok(thickness),
+        Shape::Cloth { thickness, .. } | Shape::File(FileSpec { thickness: Some(thickness), .. }) => {
+            Ok(thickness)
+        }
         _ => Err(spec.mesh.mark.error("a surface needs a thickness: write thickness = 0.001 (m)")),
     }
 }
 
-fn membrane(spec: &BodySpec, form: &Form, given: &Given, input: &mut NetInput) -> Result<(), SceneError> {
+fn membrane(
+    spec: &BodySpec,
+    nodes: &Arc<Nodes>,
+    given: &Given,
+    input: &mut NetInput,
+) -> Result<(), SceneError> {
     let Some(model) = MembraneModel::find(&spec.material.model) else {
         let known = MembraneModel::NAMES.map(|m| m.0);
         let name = &spec.material.model;
         return Err(spec.material.model_mark.error(suggest::unknown("membrane model", name, &known)));
     };
     let thickness = thickness(spec)?;
-    let triangle =
-        |t: &[u32; 3]| Triangle::new(*t, t.map(|v| form.mesh.vertices[v as usize]), thickness, given);
-    let triangles: Vec<Triangle> = form.surface.triangles.iter().map(triangle).collect();
+    let triangle = |t: &[u32; 3]| Triangle::new(*t, t.map(|v| nodes.points()[v as usize]), thickness, given);
+    let triangles: Vec<Triangle> = nodes.surface().triangles.iter().map(triangle).collect();
     if let Some(flat) = triangles.iter().position(|t| !(t.area > 0.0 && t.area.is_finite())) {
         return Err(spec.mesh.mark.error(format!("triangle {flat} has no area; repair the mesh")));
     }
@@ -176,8 +180,8 @@ fn membrane(spec: &BodySpec, form: &Form, given: &Given, input: &mut NetInput) -
 }
 
 /// Resistance to bending, of ropes and cloth.
-fn bend(spec: &BodySpec, form: &Form, input: &mut NetInput) {
-    let vertices = &form.mesh.vertices;
+fn bend(spec: &BodySpec, nodes: &Arc<Nodes>, input: &mut NetInput) {
+    let vertices = nodes.points();
     input.bends = match spec.mesh.shape {
         Shape::Rope { bending, .. } if bending > 0.0 => nets::rope_bends(vertices, bending),
         Shape::Cloth { cells, bending, .. } if bending > 0.0 => sheet(cells).bends(vertices, bending),
@@ -188,7 +192,7 @@ fn bend(spec: &BodySpec, form: &Form, input: &mut NetInput) {
 /// Masses, and the areas of what has no triangles.
 fn add_masses(
     spec: &BodySpec,
-    form: &Form,
+    nodes: &Arc<Nodes>,
     density: Option<f64>,
     input: &mut NetInput,
 ) -> Result<(), SceneError> {
@@ -207,14 +211,14 @@ fn add_masses(
     let Some(rho) = density else {
         return Err(spec.material.mark.or(&spec.mark).error("needs a density: rho = 1000 (kg/m³)"));
     };
-    let vertices = &form.mesh.vertices;
-    if !form.mesh.tets.is_empty() {
-        for (tet, volume) in form.mesh.tets.iter().zip(form.mesh.signed_volumes()) {
+    let vertices = nodes.points();
+    if !nodes.tets().is_empty() {
+        for (tet, volume) in nodes.tets().iter().zip(nodes.mesh().signed_volumes()) {
             tet.iter().for_each(|v| input.masses[*v as usize] += 0.25 * rho * volume.abs());
         }
-    } else if !form.surface.triangles.is_empty() {
+    } else if !nodes.surface().triangles.is_empty() {
         let thickness = thickness(spec)?;
-        let areas = form.surface.nodal_areas(vertices);
+        let areas = nodes.surface().nodal_areas(vertices);
         input.masses.iter_mut().zip(areas).for_each(|(m, area)| *m = rho * thickness * area);
     } else {
         // A rope touches with its shadow: its diameter times its length.

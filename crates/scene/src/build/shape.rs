@@ -2,34 +2,35 @@
 
 use crate::document::SceneError;
 use crate::library;
-use crate::readers::{self, Loaded};
-use crate::schema::{BodySpec, Element, Resolution, Rotation, Scene, Shape};
-use lilyan_solid::mesh::{SplitFace, Surface, TetMesh, TriMesh};
+use crate::schema::{BodySpec, Element, FileSpec, Resolution, Rotation, Scene, Shape};
+use lilyan_mesh_io::readers::{self, Loaded};
+use lilyan_solid::mesh::{CellBlock, Mesh, Nodes};
 use lilyan_solid::meshing;
 use lilyan_solid::nets;
+use std::sync::Arc;
 
-/// A body in its rest shape. Ropes, cloth and surfaces have vertices and no tets.
-pub(crate) struct Form {
-    pub mesh: TetMesh,
-    pub surface: Surface,
-    /// Whether the surface has an inside.
-    pub closed: bool,
-    /// Faces between the tets of a split mesh, edges between the triangles of a split surface.
-    pub faces: Vec<SplitFace>,
+/// The nodes of a body on the mesh of its rest shape. Ropes have vertices and no cells, cloth and surfaces have
+/// triangles.
+pub fn nodes(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<Arc<Nodes>, SceneError> {
+    let mesh = Arc::new(mesh(scene, spec, notes)?);
+    Ok(Arc::new(match spec.element.solid() {
+        Some(kind) => (kind.nodes)(mesh),
+        None => Nodes::at_vertices(mesh),
+    }))
 }
 
-/// The rest shape of a body.
-pub(crate) fn form(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<Form, SceneError> {
+/// The mesh of a body in its place.
+fn mesh(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<Mesh, SceneError> {
     let open = |vertices: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>| {
-        let mut form = surface(TriMesh { vertices, triangles }, spec.element == Element::Dg);
-        place(spec, &mut form.mesh.vertices);
-        form
+        let mut mesh = Mesh::of_cells(vertices, vec![CellBlock::from(triangles)]);
+        place(spec, &mut mesh.vertices);
+        mesh
     };
     let thin = |thickness: &Option<f64>| match spec.element {
         Element::Springs | Element::Membrane => true,
         // A surface with a thickness stays one.
         Element::Dg => thickness.is_some(),
-        Element::Tets => false,
+        Element::Solid(_) => false,
     };
     match &spec.mesh.shape {
         Shape::Rope { points, segments, .. } => Ok(open(along(points, *segments as usize), Vec::new())),
@@ -38,38 +39,15 @@ pub(crate) fn form(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> R
             let sheet = nets::Sheet { cells: cells.map(|c| c as usize) };
             Ok(open(sheet.vertices(*size), sheet.triangles()))
         }
-        Shape::File { path, thickness, .. } if thin(thickness) => match load(scene, spec, path, notes)? {
+        Shape::File(file) if thin(&file.thickness) => match load(scene, spec, file, notes)? {
             Loaded::Surface(mesh, _) => Ok(open(mesh.vertices, mesh.triangles)),
             Loaded::Tets(mesh, _) if spec.element != Element::Membrane => Ok(solid(spec, mesh, notes)),
-            Loaded::Tets(..) => {
-                Err(spec.mesh.mark.error("a membrane needs a surface (.obj, .stl, .ply); this file has tets"))
-            }
+            Loaded::Tets(..) => Err(spec.mesh.mark.error(format!(
+                "a membrane needs a surface ({}); this file has tets",
+                readers::surface_extensions()
+            ))),
         },
-        _ => Ok(solid(spec, mesh(scene, spec, notes)?, notes)),
-    }
-}
-
-/// A surface by itself, or with no triangles single points.
-fn surface(mesh: TriMesh, split: bool) -> Form {
-    let mut used = mesh.triangles.concat();
-    used.sort_unstable();
-    used.dedup();
-    let mut edges: Vec<[u32; 2]> =
-        (mesh.triangles.iter()).flat_map(|t| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]]).collect();
-    edges.sort_unstable();
-    // Every edge is there once in each direction.
-    let closed = !edges.is_empty()
-        && edges.windows(2).all(|e| e[0] != e[1])
-        && edges.iter().all(|[a, b]| edges.binary_search(&[*b, *a]).is_ok());
-    let (mesh, faces) = if split { mesh.split() } else { (mesh, Vec::new()) };
-    if split {
-        used = (0..mesh.vertices.len() as u32).collect();
-    }
-    Form {
-        mesh: TetMesh::new(mesh.vertices, Vec::new()),
-        surface: Surface { triangles: mesh.triangles, tets: Vec::new(), vertices: used },
-        closed,
-        faces,
+        _ => Ok(solid(spec, unplaced(scene, spec, notes)?, notes)),
     }
 }
 
@@ -96,7 +74,7 @@ fn along(corners: &[[f64; 3]], segments: usize) -> Vec<[f64; 3]> {
 }
 
 /// A solid put in its place.
-fn solid(spec: &BodySpec, mut mesh: TetMesh, notes: &mut Vec<String>) -> Form {
+fn solid(spec: &BodySpec, mut mesh: Mesh, notes: &mut Vec<String>) -> Mesh {
     place(spec, &mut mesh.vertices);
     let flipped = mesh.orient();
     if !flipped.is_empty() {
@@ -106,15 +84,11 @@ fn solid(spec: &BodySpec, mut mesh: TetMesh, notes: &mut Vec<String>) -> Form {
             flipped.len()
         ));
     }
-    if spec.element == Element::Dg {
-        let split = mesh.split();
-        return Form { mesh: split.mesh, surface: split.surface, closed: true, faces: split.faces };
-    }
-    Form { surface: mesh.surface(), mesh, closed: true, faces: Vec::new() }
+    mesh
 }
 
 /// The mesh of a solid, not yet in its place.
-fn mesh(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<TetMesh, SceneError> {
+fn unplaced(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<Mesh, SceneError> {
     let fail = |e: meshing::MeshingError| spec.mesh.mark.error(e.to_string());
     // Curved shapes without a wish get about eight edges across.
     let edge = |resolution: Resolution, smallest: f64, volume: f64| match resolution {
@@ -125,7 +99,9 @@ fn mesh(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<TetMe
     };
     let round = 4.0 / 3.0 * std::f64::consts::PI;
     Ok(match &spec.mesh.shape {
-        Shape::Box { size, cells } => meshing::box_mesh(*size, cells.map(|c| c as usize)).map_err(fail)?,
+        Shape::Box { size, cells, diagonals } => {
+            meshing::box_mesh_with(*size, cells.map(|c| c as usize), *diagonals).map_err(fail)?
+        }
         Shape::Sphere { radius, resolution } => {
             let edge = edge(*resolution, *radius, round * radius.powi(3));
             meshing::sphere(*radius, edge).map_err(fail)?
@@ -140,44 +116,45 @@ fn mesh(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<TetMe
             let edge = edge(*resolution, radius.min(*length), volume);
             meshing::cylinder(*radius, *length, edge).map_err(fail)?
         }
-        Shape::File { path, resolution, .. } => file(scene, spec, path, *resolution, notes)?,
+        Shape::File(file) => filled(scene, spec, file, notes)?,
         Shape::Rope { .. } | Shape::Cloth { .. } | Shape::Points { .. } => {
             return Err(spec.mesh.mark.error("ropes, cloth and points have no tets"));
         }
     })
 }
 
-/// Reads a mesh file, or the built-in one of that name.
+/// The mesh in memory of that name, or the built-in one, or that of the file.
 pub(super) fn load(
     scene: &Scene,
     spec: &BodySpec,
-    path: &str,
+    file: &FileSpec,
     notes: &mut Vec<String>,
 ) -> Result<Loaded, SceneError> {
-    let loaded = match library::asset(&scene.origin.0, path) {
-        Some(bytes) => readers::read_bytes(path, bytes),
-        None => readers::read(&scene.resolve(path)),
+    let loaded = match (scene.meshes.get(&file.path), library::asset(&scene.origin.0, &file.path)) {
+        (Some(mesh), _) => Ok(Loaded::Tets(Mesh::clone(mesh), Vec::new())),
+        (None, Some(bytes)) => readers::read_bytes(&file.path, file.format, bytes),
+        (None, None) => readers::read_as(&scene.resolve(&file.path), file.format),
     };
     let loaded = loaded.map_err(|e| spec.mesh.mark.error(e.to_string()))?;
     notes.extend(loaded.notes().iter().map(|note| format!("body \"{}\": {note}", spec.name)));
     Ok(loaded)
 }
 
-fn file(
+/// The tets of a file, or those that fill the surface in it.
+fn filled(
     scene: &Scene,
     spec: &BodySpec,
-    path: &str,
-    resolution: Resolution,
+    file: &FileSpec,
     notes: &mut Vec<String>,
-) -> Result<TetMesh, SceneError> {
+) -> Result<Mesh, SceneError> {
     let about = |note: &String| format!("body \"{}\": {note}", spec.name);
-    match load(scene, spec, path, notes)? {
-        Loaded::Tets(..) if matches!(spec.mesh.shape, Shape::File { embed: true, .. }) => {
+    match load(scene, spec, file, notes)? {
+        Loaded::Tets(..) if file.embed => {
             Err(spec.mesh.mark.error("`embed` is for surfaces; this file has tets, leave it out"))
         }
         Loaded::Tets(mesh, _) => Ok(mesh),
         Loaded::Surface(surface, _) => {
-            let filled = meshing::tetrahedralize(&surface, wanted(&surface, resolution))
+            let filled = meshing::tetrahedralize(&surface, wanted(file.resolution))
                 .map_err(|e| spec.mesh.mark.error(e.to_string()))?;
             notes.extend(filled.notes.iter().map(about));
             Ok(filled.mesh)
@@ -186,7 +163,7 @@ fn file(
 }
 
 /// The mesher's resolution; automatically, a body of about five thousand tets.
-fn wanted(_surface: &TriMesh, resolution: Resolution) -> meshing::Resolution {
+fn wanted(resolution: Resolution) -> meshing::Resolution {
     match resolution {
         Resolution::Automatic => meshing::Resolution::Tets(5000),
         Resolution::Edge(edge) => meshing::Resolution::EdgeLength(edge),
@@ -195,7 +172,7 @@ fn wanted(_surface: &TriMesh, resolution: Resolution) -> meshing::Resolution {
 }
 
 /// Scales, turns and moves vertices as the mesh of a body is.
-pub(crate) fn place(spec: &BodySpec, vertices: &mut [[f64; 3]]) {
+pub fn place(spec: &BodySpec, vertices: &mut [[f64; 3]]) {
     let transform = &spec.mesh.transform;
     let turn = transform.rotate.as_ref().map(rotation);
     for x in vertices {
@@ -212,12 +189,12 @@ pub(crate) fn place(spec: &BodySpec, vertices: &mut [[f64; 3]]) {
 }
 
 /// Rodrigues' rotation matrix.
-pub(crate) fn rotation(rotation: &Rotation) -> [[f64; 3]; 3] {
+pub fn rotation(rotation: &Rotation) -> [[f64; 3]; 3] {
     turn(rotation.axis, rotation.degrees.to_radians())
 }
 
 /// The rotation by an angle (rad) about a unit vector.
-pub(crate) fn turn(a: [f64; 3], angle: f64) -> [[f64; 3]; 3] {
+pub fn turn(a: [f64; 3], angle: f64) -> [[f64; 3]; 3] {
     let (s, c) = angle.sin_cos();
     let cross = [[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]];
     std::array::from_fn(|i| {
@@ -229,6 +206,6 @@ pub(crate) fn turn(a: [f64; 3], angle: f64) -> [[f64; 3]; 3] {
 }
 
 /// A x.
-pub(crate) fn apply(m: &[[f64; 3]; 3], x: [f64; 3]) -> [f64; 3] {
+pub fn apply(m: &[[f64; 3]; 3], x: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|i| m[i][0] * x[0] + m[i][1] * x[1] + m[i][2] * x[2])
 }

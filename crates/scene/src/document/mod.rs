@@ -6,6 +6,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod error;
+pub mod key;
 mod overrides;
 mod parse;
 mod print;
@@ -14,7 +15,7 @@ mod reader;
 pub use error::SceneError;
 pub use overrides::{apply_override, set_value};
 pub use parse::MAX_BYTES;
-pub use reader::{Item, Raw, Reader};
+pub use reader::{Item, Reader};
 
 /// Tables and arrays may nest this deep.
 pub const MAX_DEPTH: usize = 48;

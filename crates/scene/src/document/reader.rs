@@ -1,5 +1,6 @@
 //! Taking a document apart, key by key, with errors that say where and what to do.
 
+use super::key::{Absent, Key, Kind, Range, TableSchema};
 use super::parse::join;
 use super::{Entry, Node, Place, SceneError, Table, Value};
 use crate::expression::Expression;
@@ -14,13 +15,14 @@ pub struct Item<'a> {
     pub place: Place,
     /// Dotted path from the top of the scene.
     pub path: String,
+    kind: Kind,
     origin: &'a str,
 }
 
 impl<'a> Item<'a> {
-    /// The whole document.
-    pub fn root(node: &'a Node, origin: &'a str) -> Self {
-        Self { node, place: Place::Unknown, path: String::new(), origin }
+    /// The whole document, which is a table with these keys.
+    pub fn root(node: &'a Node, origin: &'a str, schema: &'static TableSchema) -> Self {
+        Self { node, place: Place::Unknown, path: String::new(), kind: Kind::Table(schema), origin }
     }
 
     /// The file it came from.
@@ -33,12 +35,26 @@ impl<'a> Item<'a> {
         SceneError::at(self.origin, self.place, &self.path, message)
     }
 
+    /// The error where a key is given for a body or mesh that it is not for.
+    pub fn misplaced(&self, key: &Key) -> SceneError {
+        self.error(format!("is for {}; leave it out", key.only))
+    }
+
     fn wrong_kind(&self, wanted: &str) -> SceneError {
         self.error(format!("expected {wanted}, found {}", describe(&self.node.value)))
     }
 
-    /// A finite number.
+    /// A finite number in the range of its key.
     pub fn number(&self) -> Result<f64, SceneError> {
+        let number = self.finite()?;
+        match self.kind.number() {
+            Some((range, unit)) if !range.contains(number) => Err(self.outside(number, range, unit)),
+            _ => Ok(number),
+        }
+    }
+
+    /// A finite number, whatever the range of its key.
+    pub fn finite(&self) -> Result<f64, SceneError> {
         let number = match self.node.value {
             Value::Number(number) => number,
             Value::Integer(integer) => integer as f64,
@@ -51,23 +67,19 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// A finite number above zero; `unit` says what it is, for the message.
-    pub fn positive(&self, unit: &str) -> Result<f64, SceneError> {
-        let number = self.number()?;
-        if number > 0.0 {
-            Ok(number)
-        } else {
-            Err(self.error(format!("must be positive, not {number}; give it in {unit}")))
-        }
+    /// Range and unit of a number that may stand here.
+    pub fn limits(&self) -> Option<(Range, &'static str)> {
+        self.kind.number()
     }
 
-    /// A finite number that is not negative.
-    pub fn not_negative(&self, unit: &str) -> Result<f64, SceneError> {
-        let number = self.number()?;
-        if number >= 0.0 {
-            Ok(number)
-        } else {
-            Err(self.error(format!("must not be negative, but is {number}; give it in {unit}")))
+    fn outside(&self, number: f64, range: Range, unit: &str) -> SceneError {
+        let complaint = match range {
+            Range::NOT_NEGATIVE => format!("must not be negative, but is {number}"),
+            range => format!("must be {}, not {number}", range.words()),
+        };
+        match unit {
+            "" => self.error(format!("{complaint}; correct the value")),
+            unit => self.error(format!("{complaint}; give it in {unit}")),
         }
     }
 
@@ -81,11 +93,21 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// A whole number from `least` up to `most`.
-    pub fn count(&self, least: u32, most: u32) -> Result<u32, SceneError> {
+    /// A whole number in the range of its key.
+    pub fn count(&self) -> Result<u32, SceneError> {
+        let (least, most) = self.kind.whole().unwrap_or((0, i64::from(u32::MAX)));
+        self.count_within(least, most)
+    }
+
+    /// The number of one of the things that are numbered from 0 to `most`.
+    pub fn index(&self, most: u32) -> Result<u32, SceneError> {
+        self.count_within(0, i64::from(most))
+    }
+
+    fn count_within(&self, least: i64, most: i64) -> Result<u32, SceneError> {
         let integer = self.integer()?;
         match u32::try_from(integer) {
-            Ok(count) if (least..=most).contains(&count) => Ok(count),
+            Ok(count) if (least..=most).contains(&integer) => Ok(count),
             _ => Err(self.error(format!("must be a whole number from {least} to {most}, not {integer}"))),
         }
     }
@@ -141,13 +163,13 @@ impl<'a> Item<'a> {
         let Value::Array(items) = &self.node.value else {
             return Err(self.wrong_kind("a list in [ ]"));
         };
-        let (outer, origin, path) = (self.place, self.origin, self.path.clone());
+        let (outer, origin, path, kind) = (self.place, self.origin, self.path.clone(), self.kind.member());
         Ok(items.iter().enumerate().map(move |(i, node)| {
             let place = match node.place {
                 Place::Unknown => outer,
                 known => known,
             };
-            Item { node, place, path: format!("{path}[{i}]"), origin }
+            Item { node, place, path: format!("{path}[{i}]"), kind, origin }
         }))
     }
 
@@ -189,18 +211,24 @@ impl<'a> Item<'a> {
         Ok(vector.map(|c| c / length))
     }
 
-    /// A formula of the given variables.
-    pub fn formula(&self, variables: &[&str]) -> Result<Expression, SceneError> {
+    /// The variables of a formula that may stand here.
+    pub fn variables(&self) -> &'static [&'static str] {
+        self.kind.variables()
+    }
+
+    /// A formula of the variables of its key.
+    pub fn formula(&self) -> Result<Expression, SceneError> {
         let source = self.text()?;
-        Expression::parse(source, variables)
+        Expression::parse(source, self.variables())
             .map_err(|error| self.error(format!("formula {}, {error}", suggest::quoted(source))))
     }
 
     /// The keys of a table.
     pub fn reader(&self) -> Result<Reader<'a>, SceneError> {
-        match &self.node.value {
-            Value::Table(table) => Ok(Reader {
+        match (&self.node.value, self.kind.table()) {
+            (Value::Table(table), Some(schema)) => Ok(Reader {
                 table,
+                schema,
                 place: self.place,
                 path: self.path.clone(),
                 origin: self.origin,
@@ -225,6 +253,7 @@ fn describe(value: &Value) -> String {
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     table: &'a Table,
+    schema: &'static TableSchema,
     place: Place,
     path: String,
     origin: &'a str,
@@ -248,23 +277,35 @@ impl<'a> Reader<'a> {
     }
 
     /// The value of a key, if present.
-    pub fn optional(&mut self, key: &'static str) -> Option<Item<'a>> {
-        if !self.known.contains(&key) {
-            self.known.push(key);
+    pub fn optional(&mut self, key: &Key) -> Option<Item<'a>> {
+        debug_assert!(self.schema.declares(key.name), "{} does not declare {}", self.schema.name, key.name);
+        if !self.known.contains(&key.name) {
+            self.known.push(key.name);
         }
-        self.table.get(key).map(|entry| self.item(entry))
+        self.table.get(key.name).map(|entry| self.item(entry, key.kind))
+    }
+
+    /// The value of a key that must be present.
+    pub fn required(&mut self, key: &Key) -> Result<Item<'a>, SceneError> {
+        self.required_as(key, &key.line())
     }
 
     /// The value of a key that must be present; `example` shows the missing line.
-    pub fn required(&mut self, key: &'static str, example: &str) -> Result<Item<'a>, SceneError> {
+    pub fn required_as(&mut self, key: &Key, example: &str) -> Result<Item<'a>, SceneError> {
         if let Some(item) = self.optional(key) {
             return Ok(item);
         }
         // A misspelt key is the likely reason: say that instead.
+        let name = key.name;
         let mut unread = self.table.entries().iter().filter(|e| !self.known.contains(&e.key.as_str()));
-        match unread.by_ref().take(1000).find(|entry| suggest::nearest(&entry.key, [key]).is_some()) {
-            Some(entry) => Err(self.unknown(entry)),
-            None => Err(self.error(format!("the key {key:?} is missing; write for example {example}"))),
+        match unread.by_ref().take(1000).find(|entry| suggest::nearest(&entry.key, [name]).is_some()) {
+            Some(entry) => {
+                // Keys that would have been asked for later are known as well.
+                let later = self.schema.keys.iter().map(|k| k.name).filter(|k| !self.known.contains(k));
+                let known: Vec<&str> = self.known.iter().copied().chain(later).collect();
+                Err(self.unknown_among(entry, &known))
+            }
+            None => Err(self.error(format!("the key {name:?} is missing; write for example {example}"))),
         }
     }
 
@@ -273,53 +314,78 @@ impl<'a> Reader<'a> {
         self.table.get(key).is_some()
     }
 
-    /// Whether a key is present.
-    pub fn has(&mut self, key: &'static str) -> bool {
-        self.optional(key).is_some()
+    /// A number that must be present.
+    pub fn number(&mut self, key: &Key) -> Result<f64, SceneError> {
+        self.required(key)?.number()
     }
 
-    /// A finite number that must be present.
-    pub fn number(&mut self, key: &'static str, example: &str) -> Result<f64, SceneError> {
-        self.required(key, example)?.number()
+    /// A number, if present.
+    pub fn optional_number(&mut self, key: &Key) -> Result<Option<f64>, SceneError> {
+        self.optional(key).map(|item| item.number()).transpose()
     }
 
-    /// A finite number, or its default.
-    pub fn number_or(&mut self, key: &'static str, default: f64) -> Result<f64, SceneError> {
-        self.optional(key).map_or(Ok(default), |item| item.number())
+    /// A number, or what its absence means.
+    pub fn number_or_default(&mut self, key: &Key) -> Result<f64, SceneError> {
+        match (self.optional(key), key.absent) {
+            (Some(item), _) => item.number(),
+            (None, Absent::Number(number)) => Ok(number),
+            (None, _) => self.number(key),
+        }
     }
 
-    /// True or false, or its default.
-    pub fn bool_or(&mut self, key: &'static str, default: bool) -> Result<bool, SceneError> {
-        self.optional(key).map_or(Ok(default), |item| item.bool())
+    /// A whole number, or what its absence means.
+    pub fn count_or_default(&mut self, key: &Key) -> Result<u32, SceneError> {
+        match (self.optional(key), key.absent) {
+            (Some(item), _) => item.count(),
+            (None, Absent::Number(number)) => Ok(number as u32),
+            (None, _) => self.required(key)?.count(),
+        }
     }
 
-    /// A positive number, if present.
-    pub fn optional_positive(&mut self, key: &'static str, unit: &str) -> Result<Option<f64>, SceneError> {
-        self.optional(key).map(|item| item.positive(unit)).transpose()
+    /// True or false, or what its absence means.
+    pub fn flag(&mut self, key: &Key) -> Result<bool, SceneError> {
+        match (self.optional(key), key.absent) {
+            (Some(item), _) => item.bool(),
+            (None, Absent::Flag(flag)) => Ok(flag),
+            (None, _) => self.required(key)?.bool(),
+        }
     }
 
-    /// Three finite numbers, if present.
-    pub fn optional_vector3(&mut self, key: &'static str) -> Result<Option<[f64; 3]>, SceneError> {
+    /// One of a fixed set of words, or the word that its absence means.
+    pub fn choice<T: Copy>(&mut self, key: &Key, choices: &[(&'static str, T)]) -> Result<T, SceneError> {
+        let default = match key.absent {
+            Absent::Word(word) => choices.iter().find(|(name, _)| *name == word),
+            _ => None,
+        };
+        match (self.optional(key), default) {
+            (None, Some((_, value))) => Ok(*value),
+            _ => self.required(key)?.choice(choices),
+        }
+    }
+
+    /// Three numbers, if present.
+    pub fn optional_vector3(&mut self, key: &Key) -> Result<Option<[f64; 3]>, SceneError> {
         self.optional(key).map(|item| item.vector3()).transpose()
     }
 
     /// The tables of a `[[key]]` list; none if absent.
-    pub fn tables(&mut self, key: &'static str) -> Result<Vec<Item<'a>>, SceneError> {
+    pub fn tables(&mut self, key: &Key) -> Result<Vec<Item<'a>>, SceneError> {
         let Some(item) = self.optional(key) else {
             return Ok(Vec::new());
         };
         if let Value::Table(_) = item.node.value {
             return Err(item.error(format!(
-                "is a list, of which there may be several; write [[{key}]] instead of [{key}]"
+                "is a list, of which there may be several; write [[{0}]] instead of [{0}]",
+                key.name
             )));
         }
         item.list()
     }
 
-    /// What has not been asked for, in the order of the file.
-    pub fn rest(&self) -> Vec<(&'a Entry, Item<'a>)> {
+    /// What has not been asked for, in the order of the file; it is of this kind.
+    pub fn rest(&self, kind: Kind) -> Vec<(&'a Entry, Item<'a>)> {
         let unread = self.table.entries().iter().filter(|e| !self.known.contains(&e.key.as_str()));
-        unread.map(|entry| (entry, self.item(entry))).collect()
+        unread.map(|entry| (entry, self.item(entry, kind))).collect()
     }
 
     /// Refuses keys that have not been asked for.
@@ -330,58 +396,27 @@ impl<'a> Reader<'a> {
 
     /// The error for a key that has no meaning here.
     pub fn unknown(&self, entry: &Entry) -> SceneError {
+        self.unknown_among(entry, &self.known)
+    }
+
+    fn unknown_among(&self, entry: &Entry, known: &[&str]) -> SceneError {
         let place = if self.path.is_empty() { "the scene" } else { self.path.as_str() };
         let message = format!(
             "unknown key {} in {place}{}known keys: {}",
             suggest::quoted(&entry.key),
-            suggest::did_you_mean(&entry.key, self.known.iter().copied()),
-            if self.known.is_empty() { "none".to_owned() } else { self.known.join(", ") }
+            suggest::did_you_mean(&entry.key, known.iter().copied()),
+            if known.is_empty() { "none".to_owned() } else { known.join(", ") }
         );
         SceneError::at(self.origin, entry.place, "", message)
     }
 
-    /// Keeps the table for later, when more is known.
-    pub fn raw(&self) -> Raw {
-        Raw {
-            node: Node { value: Value::Table(self.table.clone()), place: self.place },
-            path: self.path.clone(),
-            origin: self.origin.to_owned(),
-        }
-    }
-
-    fn item(&self, entry: &'a Entry) -> Item<'a> {
+    fn item(&self, entry: &'a Entry, kind: Kind) -> Item<'a> {
         Item {
             node: &entry.node,
             place: entry.place,
             path: join(&self.path, &entry.key),
+            kind,
             origin: self.origin,
         }
-    }
-}
-
-/// A table kept as written, to be read later by the part that understands it.
-#[derive(Clone, Debug)]
-pub struct Raw {
-    node: Node,
-    path: String,
-    origin: String,
-}
-
-/// Equal when the content is; path and file do not matter.
-impl PartialEq for Raw {
-    fn eq(&self, other: &Self) -> bool {
-        self.node == other.node
-    }
-}
-
-impl Raw {
-    /// Reads it.
-    pub fn reader(&self) -> Result<Reader<'_>, SceneError> {
-        self.item().reader()
-    }
-
-    /// The table as a value.
-    pub fn item(&self) -> Item<'_> {
-        Item { node: &self.node, place: self.node.place, path: self.path.clone(), origin: &self.origin }
     }
 }

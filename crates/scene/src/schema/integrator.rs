@@ -1,9 +1,64 @@
 //! `[integrator]`: a method by name, with options that only its card knows.
 
 use super::defaults;
+use super::kinds::PLAIN;
 use super::quantity::Mark;
+use crate::document::key::{Absent, Case, Choice, Key, Kind, Range, TableSchema, When};
 use crate::document::{Item, SceneError, Value};
 use crate::suggest;
+use lilyan_dynamics::integrators::CATALOGUE;
+use lilyan_dynamics::options::{Kind as OptionKind, OptionSpec};
+
+const NAME: Key = Key::optional(
+    "name",
+    Kind::Word(names),
+    "\"variational\"",
+    Absent::Word(defaults::INTEGRATOR),
+    "The method, as `lilyan integrators` lists them.",
+);
+
+static TABLE: TableSchema = TableSchema {
+    name: "integrator",
+    doc: "The time integrator and its options.",
+    keys: &[NAME],
+    cases: || CATALOGUE.iter().map(|entry| case(entry.name, entry.summary, entry.options)).collect(),
+    exclusive: &[],
+};
+
+/// `integrator` of a scene.
+pub(super) const INTEGRATOR: Key = Key::optional(
+    "integrator",
+    Kind::Either(const { &[Kind::Word(names), Kind::Table(&TABLE)] }),
+    "{ name = \"variational\", alpha = 0.5 }",
+    Absent::Word(defaults::INTEGRATOR),
+    "The time integrator: a table with its options, or its name alone.",
+);
+
+fn names() -> Vec<Choice> {
+    CATALOGUE.iter().map(|entry| Choice { name: entry.name, doc: entry.summary }).collect()
+}
+
+fn case(name: &'static str, doc: &'static str, options: &'static [OptionSpec]) -> Case {
+    let default = name == defaults::INTEGRATOR;
+    let keys = options.iter().map(option_key).collect();
+    Case { when: When::Is { key: NAME.name, value: name, default }, doc, keys }
+}
+
+/// The key of an option that the card of a method declares.
+fn option_key(option: &'static OptionSpec) -> Key {
+    let number = |min, max| Kind::Number { range: Range::closed(min, max), unit: "" };
+    let (kind, absent) = match option.kind {
+        OptionKind::Number { min, max, default } => (number(min, max), Absent::Number(default)),
+        OptionKind::NumberOr { min, max, default, word } => {
+            (Kind::NumberOrWord { range: Range::closed(min, max), word }, Absent::Number(default))
+        }
+        OptionKind::Flag { default } => (Kind::Flag, Absent::Flag(default)),
+        OptionKind::Word { choices } => {
+            (Kind::OneOf(choices), Absent::Word(choices.first().copied().unwrap_or_default()))
+        }
+    };
+    Key::optional(option.name, kind, "", absent, option.doc)
+}
 
 /// A method and its options, to be checked against the method's card.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +95,9 @@ pub enum OptionValue {
     Numbers(Vec<f64>),
 }
 
+/// An option is read as what it is; the card of the method checks it when the simulation is built.
+const ANY_OPTION: Kind = Kind::Either(const { &[PLAIN, Kind::Text, Kind::Flag, Kind::list(&PLAIN)] });
+
 impl IntegratorSpec {
     pub(super) fn read(item: Option<Item<'_>>, origin: &str) -> Result<Self, SceneError> {
         let Some(item) = item else {
@@ -51,12 +109,12 @@ impl IntegratorSpec {
             return Ok(Self { name: item.name()?.to_owned(), options: Vec::new(), mark: (&item).into() });
         }
         let mut reader = item.reader()?;
-        let (name, mark) = match reader.optional("name") {
+        let (name, mark) = match reader.optional(&NAME) {
             Some(name) => (name.name()?, Mark::from(&name)),
             None => (defaults::INTEGRATOR, Mark::from(&item)),
         };
         let mut options = Vec::new();
-        for (entry, item) in reader.rest() {
+        for (entry, item) in reader.rest(ANY_OPTION) {
             let value = match &item.node.value {
                 Value::Number(_) | Value::Integer(_) => OptionValue::Number(item.number()?),
                 Value::Text(text) => OptionValue::Text(text.clone()),

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::Scene;
 use crate::document::{MAX_BYTES, Node, Place, SceneError, apply_override};
+use lilyan_mesh_io::readers;
+use lilyan_solid::mesh::Mesh;
+use std::sync::Arc;
 
 impl Scene {
     /// Reads a scene file.
@@ -43,7 +46,45 @@ impl Scene {
         for assignment in overrides {
             apply_override(&mut document, assignment)?;
         }
-        Self::from_document(document, origin)
+        let mut scene = Self::from_document(document, origin)?;
+        let assignments = overrides.iter().filter_map(|assignment| assignment.split_once('='));
+        scene.settings = assignments.map(|(key, value)| (key.trim().into(), value.trim().into())).collect();
+        Ok(scene)
+    }
+
+    /// The scene with a mesh in memory: where a `mesh`, `display` or `fit.fine` names this file, the mesh is taken and no
+    /// file is read.
+    ///
+    /// The data of its elements and vertices have names that the scene can use, as those of a file.
+    ///
+    /// ```
+    /// use lilyan_scene::{build::build, schema::Scene};
+    /// use lilyan_solid::mesh::Mesh;
+    ///
+    /// let vertices = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 1.0]];
+    /// let tets = vec![[0, 1, 2, 3], [1, 2, 3, 4]];
+    /// let mut mesh = Mesh::new(vertices, tets);
+    /// mesh.cell_data.insert("stiffness".into(), vec![1e5, 2e5]);
+    ///
+    /// let text = r#"
+    /// time = { end = 1, step = 0.01 }
+    /// [[body]]
+    /// mesh = "mine"
+    /// material = { E = { cell_data = "stiffness" }, nu = 0.3, rho = 1000 }
+    /// "#;
+    /// let scene = Scene::from_str(text, "scene.toml")?.with_mesh("mine", mesh)?;
+    /// let mut built = build(&scene)?;
+    /// built.simulation.advance().expect("a step");
+    /// assert_eq!(built.bodies[0].young, [1e5, 2e5]);
+    /// # Ok::<(), lilyan_scene::document::SceneError>(())
+    /// ```
+    pub fn with_mesh(mut self, name: &str, mesh: Mesh) -> Result<Self, SceneError> {
+        let checked = readers::given(name, mesh);
+        let (mesh, notes) =
+            checked.map_err(|e| SceneError::file(&self.origin.0, format!("mesh in memory: {e}")))?;
+        self.warnings.extend(notes.iter().map(|note| format!("mesh in memory {name:?}: {note}")));
+        self.meshes.insert(name.to_owned(), Arc::new(mesh));
+        Ok(self)
     }
 
     /// Where a file that the scene names is: relative paths start at the folder of the scene.
@@ -72,6 +113,13 @@ fn read_text(path: &Path, origin: &str) -> Result<String, SceneError> {
     if !about.is_file() {
         let kind = if about.is_dir() { "a folder" } else { "a device or pipe" };
         return Err(refuse(format!("is {kind}, not a file; name a scene file, .toml or .json")));
+    }
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if lilyan_mesh_io::readers::formats().any(|format| format == extension) {
+        return Err(refuse(format!(
+            "is a mesh, not a scene; name it in a scene file: [[body]] with mesh = {{ file = {:?} }}",
+            path.file_name().unwrap_or_default().to_string_lossy()
+        )));
     }
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(unreadable)?;

@@ -1,10 +1,133 @@
 //! `body.material`: elastic constants and density, everywhere or per region.
 
-use super::defaults;
+use super::kinds::{DATA, PER_ELEMENT, PLAIN};
 use super::quantity::{Field, Mark};
-use super::selector::{Selector, Target};
-use crate::document::{Item, Reader, SceneError, Value};
+use super::selector::{OF_ELEMENTS, Selector, Target};
+use super::{defaults, stiffness};
+use crate::document::key::{Absent, Bound, Case, Choice, Key, Kind, Range, TableSchema, When};
+use crate::document::{Item, Reader, SceneError};
 use crate::suggest;
+use lilyan_solid::materials::CATALOGUE;
+
+const MODEL: Key = Key::optional(
+    "model",
+    Kind::Word(models),
+    "\"neo-hookean\"",
+    Absent::Word(defaults::MODEL),
+    "The material model, as `lilyan materials` lists them.",
+);
+const REGIONS: Key = Key::optional(
+    "regions",
+    Kind::list(const { &Kind::Table(&REGION) }),
+    "[{ where = { tag = 3 }, E = 1e6 }]",
+    Absent::Means("the same everywhere"),
+    "Parts of the body with other constants; a later region replaces an earlier one.",
+)
+.only("bodies of tets");
+const YOUNG: Key = Key::optional(
+    "E",
+    Kind::Either(&[Kind::positive("Pa"), PER_ELEMENT, DATA]),
+    "1e5",
+    Absent::Means("`lambda` and `mu`, or `C`, are given instead"),
+    "Young's modulus; a formula of x, y, z, tag is taken at the centroid of each element.",
+);
+const POISSON: Key = Key::optional(
+    "nu",
+    Kind::Either(&[
+        Kind::Number { range: Range { lower: Bound::Excluded(-1.0), upper: Bound::Included(0.5) }, unit: "" },
+        PER_ELEMENT,
+        DATA,
+    ]),
+    "0.3",
+    Absent::Means("`lambda` and `mu`, or `C`, are given instead"),
+    "Poisson's ratio.",
+);
+// λ may be negative (ν < 0), so only its finiteness is checked.
+const LAMBDA: Key = Key::optional(
+    "lambda",
+    Kind::Either(&[Kind::number_in("Pa"), PER_ELEMENT, DATA]),
+    "6e4",
+    Absent::Means("`E` and `nu`, or `C`, are given instead"),
+    "Lamé's first constant; of springs, the force per strain in N.",
+);
+const MU: Key = Key::optional(
+    "mu",
+    Kind::Either(&[Kind::positive("Pa"), PER_ELEMENT, DATA]),
+    "4e4",
+    Absent::Means("`E` and `nu`, or `C`, are given instead"),
+    "Shear modulus.",
+);
+const DENSITY: Key = Key::optional(
+    "rho",
+    Kind::Either(&[Kind::positive("kg/m³"), PER_ELEMENT, DATA]),
+    "1000",
+    Absent::Means("required for tets and membranes"),
+    "Density at rest.",
+);
+/// A constant of one model.
+const CONSTANT: Kind = Kind::Either(&[PLAIN, PER_ELEMENT, DATA]);
+
+static TABLE: TableSchema = TableSchema {
+    name: "material",
+    doc: "What a body is made of: E and nu, or lambda and mu, or the 21 constants of a general stiffness; rho; and \
+          constants of the model.",
+    keys: &[MODEL, REGIONS, YOUNG, POISSON, LAMBDA, MU, DENSITY, stiffness::WHOLE],
+    cases,
+    exclusive: EXCLUSIVE,
+};
+
+static REGION: TableSchema = TableSchema {
+    name: "material.regions",
+    doc: "A part of a body with constants of its own, which replace those of the body.",
+    keys: &[WHERE, YOUNG, POISSON, LAMBDA, MU, DENSITY, stiffness::WHOLE],
+    cases: || {
+        let mut keys = stiffness::single_keys();
+        keys.extend(CATALOGUE.iter().flat_map(|m| m.card().parameters).map(constant_key));
+        vec![Case { when: When::Always, doc: "Constants of the model of the body.", keys }]
+    },
+    exclusive: EXCLUSIVE,
+};
+
+const EXCLUSIVE: &[[&str; 2]] = &[["E", "lambda"], ["E", "mu"], ["nu", "lambda"], ["nu", "mu"]];
+const WHERE: Key = Key::required("where", OF_ELEMENTS, "{ tag = 3 }", "Which elements.");
+
+/// `material` of a body.
+pub(super) const MATERIAL: Key = Key::optional(
+    "material",
+    Kind::Table(&TABLE),
+    "{ model = \"neo-hookean\", E = 1e5, nu = 0.3, rho = 1000 }",
+    Absent::Means("required, except for points with masses of their own"),
+    "What the body is made of.",
+);
+
+/// The law of springs, which is no energy density of a solid.
+const SPRINGS: Choice =
+    Choice { name: defaults::SPRING_MODEL, doc: "½k(|s| − l₀)² along every spring" };
+
+fn models() -> Vec<Choice> {
+    let solids = CATALOGUE.iter().map(|m| Choice { name: m.card().name, doc: m.card().summary });
+    solids.chain([SPRINGS]).collect()
+}
+
+fn cases() -> Vec<Case> {
+    let case = |name, doc, keys| Case {
+        when: When::Is { key: MODEL.name, value: name, default: name == defaults::MODEL },
+        doc,
+        keys,
+    };
+    let solid = |m: &&dyn lilyan_solid::materials::Material| {
+        let card = m.card();
+        case(card.name, card.summary, card.parameters.iter().map(constant_key).collect())
+    };
+    let general = Case { when: When::Always, doc: "", keys: stiffness::single_keys() };
+    let springs = case(SPRINGS.name, SPRINGS.doc, Vec::new());
+    std::iter::once(general).chain(CATALOGUE.iter().map(solid)).chain([springs]).collect()
+}
+
+fn constant_key(parameter: &lilyan_solid::materials::Parameter) -> Key {
+    let absent = parameter.default.map_or(Absent::Means("derived from the moduli"), Absent::Number);
+    Key::optional(parameter.name, CONSTANT, "", absent, parameter.doc)
+}
 
 /// What a body is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +168,7 @@ pub struct Parameters {
     pub mu: Option<Field>,
     /// `rho`, kg/m³.
     pub density: Option<Field>,
-    /// `C` or `C11`…`C66`: upper triangle of the 6×6 stiffness, row by row as [`STIFFNESS_KEYS`], Pa;
+    /// `C` or `C11`…`C66`: upper triangle of the 6×6 stiffness, row by row as [`super::STIFFNESS_KEYS`], Pa;
     /// strains xx, yy, zz, yz, xz, xy with engineering shear (Voigt).
     ///
     /// `C = { cell_data = "C" }` takes the fields `C11`, `C12`, … of the mesh file.
@@ -65,20 +188,12 @@ pub struct Parameter {
     pub mark: Mark,
 }
 
-/// Names of the 21 constants of a general stiffness, in the order of [`Parameters::stiffness`].
-pub const STIFFNESS_KEYS: [&str; 21] = [
-    "C11", "C12", "C13", "C14", "C15", "C16", "C22", "C23", "C24", "C25", "C26", "C33", "C34", "C35", "C36",
-    "C44", "C45", "C46", "C55", "C56", "C66",
-];
-
-const EXAMPLE: &str = "material = { model = \"neo-hookean\", E = 1e5, nu = 0.3, rho = 1000 }";
-
 impl MaterialSpec {
     /// Reads the `material` of a body; `solid` bodies must give moduli and a density.
     pub(super) fn read_of(body: &mut Reader<'_>, solid: bool) -> Result<Self, SceneError> {
-        match body.optional("material") {
+        match body.optional(&MATERIAL) {
             Some(item) => Self::read(&item, solid),
-            None if solid => Self::read(&body.required("material", EXAMPLE)?, solid),
+            None if solid => Self::read(&body.required(&MATERIAL)?, solid),
             None => Ok(Self {
                 model: defaults::SPRING_MODEL.to_owned(),
                 model_mark: Mark::default(),
@@ -92,12 +207,12 @@ impl MaterialSpec {
     /// Reads a `material`.
     pub fn read(item: &Item<'_>, solid: bool) -> Result<Self, SceneError> {
         let mut reader = item.reader()?;
-        let model_item = reader.optional("model");
+        let model_item = reader.optional(&MODEL);
         let model_mark = model_item.as_ref().map_or_else(|| item.into(), Mark::from);
         let fallback = if solid { defaults::MODEL } else { defaults::SPRING_MODEL };
         let model = model_item.map_or(Ok(fallback), |item| item.name())?.to_owned();
         let mut regions = Vec::new();
-        if let Some(list) = reader.optional("regions") {
+        if let Some(list) = reader.optional(&REGIONS) {
             for item in list.members()? {
                 regions.push(Region::read(&item)?);
             }
@@ -134,9 +249,10 @@ impl MaterialSpec {
 impl Region {
     fn read(item: &Item<'_>) -> Result<Self, SceneError> {
         let mut reader = item.reader()?;
-        let place = reader.required("where", "where = { tag = 3 }")?;
+        let place = reader.required(&WHERE)?;
         let selector = Selector::read(&place, Target::Elements)?;
-        if let Some(model) = reader.optional("model") {
+        let rest = reader.rest(Kind::Text);
+        if let Some((_, model)) = rest.iter().find(|(entry, _)| entry.key == MODEL.name) {
             return Err(model.error("a body has one model; write a second body or only change its constants"));
         }
         let parameters = Parameters::read(&mut reader)?;
@@ -149,27 +265,16 @@ impl Region {
 
 impl Parameters {
     fn read(reader: &mut Reader<'_>) -> Result<Self, SceneError> {
-        let positive = |reader: &mut Reader<'_>, key, unit: &str| {
-            reader
-                .optional(key)
-                .map(|item| checked(&item, |v| v > 0.0, &format!("positive, in {unit}")))
-                .transpose()
-        };
-        let young = positive(reader, "E", "Pa")?;
-        let poisson = reader
-            .optional("nu")
-            .map(|item| checked(&item, |v| v > -1.0 && v <= 0.5, "above -1 and at most 0.5"))
-            .transpose()?;
-        // λ may be negative (ν < 0), so only its finiteness is checked.
-        let lambda = reader.optional("lambda").map(|item| Field::read(&item)).transpose()?;
-        let mu = positive(reader, "mu", "Pa")?;
-        let density = positive(reader, "rho", "kg/m³")?;
+        let mut field = |key| reader.optional(key).map(|item| Field::read(&item)).transpose();
+        let (young, poisson) = (field(&YOUNG)?, field(&POISSON)?);
+        let (lambda, mu) = (field(&LAMBDA)?, field(&MU)?);
+        let density = field(&DENSITY)?;
         if (young.is_some() || poisson.is_some()) && (lambda.is_some() || mu.is_some()) {
             return Err(reader.error("gives both E, nu and lambda, mu; keep one pair"));
         }
-        let stiffness = read_stiffness(reader)?;
+        let stiffness = stiffness::read(reader)?;
         let mut extra = Vec::new();
-        for (entry, item) in reader.rest() {
+        for (entry, item) in reader.rest(CONSTANT) {
             let long = entry.key.chars().count() > 3;
             let known = ["model", "regions", "lambda", "rho", "E", "nu", "mu"];
             // Constants of models are short or have names of their own; what is nearly one of ours is a slip.
@@ -187,78 +292,23 @@ impl Parameters {
 
     fn require_solid(&self, item: &Item<'_>, reader: &mut Reader<'_>) -> Result<(), SceneError> {
         if self.density.is_none() {
-            reader.required("rho", "rho = 1000 (kg/m³)")?;
+            reader.required(&DENSITY)?;
         }
         if self.young.is_some() && self.poisson.is_none() {
-            reader.required("nu", "nu = 0.3")?;
+            reader.required(&POISSON)?;
         }
         if self.poisson.is_some() && self.young.is_none() {
-            reader.required("E", "E = 1e5 (Pa)")?;
+            reader.required(&YOUNG)?;
         }
         if self.lambda.is_some() && self.mu.is_none() {
-            reader.required("mu", "mu = 4e4 (Pa)")?;
+            reader.required(&MU)?;
         }
         let any = self.young.is_some() || self.lambda.is_some() || self.mu.is_some();
         if !any && self.stiffness.is_none() && self.extra.is_empty() {
-            return Err(item.error(format!("gives no elastic constants; write for example {EXAMPLE}")));
+            return Err(
+                item.error(format!("gives no elastic constants; write for example {}", MATERIAL.line()))
+            );
         }
         Ok(())
     }
-}
-
-/// A field whose value, where it is one number, must pass a test.
-fn checked(item: &Item<'_>, test: impl Fn(f64) -> bool, must_be: &str) -> Result<Field, SceneError> {
-    let field = Field::read(item)?;
-    match field.constant() {
-        Some(value) if !test(value) => {
-            Err(item.error(format!("must be {must_be}, not {value}; correct the value")))
-        }
-        _ => Ok(field),
-    }
-}
-
-fn read_stiffness(reader: &mut Reader<'_>) -> Result<Option<Box<[Field; 21]>>, SceneError> {
-    let whole = reader.optional("C");
-    let mut constants = [const { Field::Constant(0.0) }; 21];
-    let mut single = None;
-    for (key, slot) in STIFFNESS_KEYS.iter().zip(&mut constants) {
-        // Ask only for those present: 21 names would drown the list of known keys.
-        if reader.peek(key)
-            && let Some(item) = reader.optional(key)
-        {
-            *slot = Field::read(&item)?;
-            single = Some(item);
-        }
-    }
-    match (whole, single) {
-        (None, None) => return Ok(None),
-        (Some(_), Some(item)) => return Err(item.error("is given besides C; keep one of them")),
-        (None, Some(item)) => {
-            for (key, value) in STIFFNESS_KEYS.iter().zip(&constants) {
-                let mut digits = key.chars().skip(1);
-                let diagonal = digits.next() == digits.next();
-                if diagonal && value.constant().is_some_and(|v| v <= 0.0) {
-                    return Err(
-                        item.error(format!("{key} must be positive as well; give C11, C22, … C66 in Pa"))
-                    );
-                }
-            }
-        }
-        (Some(item), None) => {
-            if let Value::Table(_) = item.node.value {
-                if let Field::CellData(name) = Field::read(&item)? {
-                    for (key, slot) in STIFFNESS_KEYS.iter().zip(&mut constants) {
-                        let indices = key.strip_prefix('C').unwrap_or(key);
-                        *slot = Field::CellData(format!("{name}{indices}"));
-                    }
-                }
-            } else {
-                let items = item.exactly::<21>("numbers (C11, C12, … C16, C22, … C66)")?;
-                for (slot, item) in constants.iter_mut().zip(items) {
-                    *slot = Field::read(&item)?;
-                }
-            }
-        }
-    }
-    Ok(Some(Box::new(constants)))
 }

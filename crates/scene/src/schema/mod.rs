@@ -8,34 +8,151 @@
 
 pub mod defaults;
 
+mod bodies;
 mod body;
 mod constraint;
+mod contact;
+mod damping;
+mod element;
+mod environment;
 mod fit;
+mod initial;
 mod integrator;
 mod interaction;
+mod kinds;
 mod load;
 mod material;
 mod mesh;
+mod model_parameters;
 mod output;
+mod pin_motion;
 mod quantity;
+mod rotation;
 mod sanity;
 mod selector;
+mod shape;
 mod snapshot;
+mod stiffness;
+mod time;
 
-pub use body::{BodySpec, Damping, Initial, Mass, Strength, Twist, TwistAmount};
+pub use body::{BodySpec, Mass};
 pub use constraint::{ConstraintKind, ConstraintSpec, EndAt, EndSpec, Reference};
+pub use contact::ContactSpec;
+pub use damping::DampingSpec;
+pub use element::{Element, GluingSpec};
+pub use environment::{Environment, Monopole};
 pub use fit::{FitKind, FitSpec, PhaseSpec, TargetSpec};
+pub use initial::{Initial, Twist, TwistAmount};
 pub use integrator::{IntegratorOption, IntegratorSpec, OptionValue};
-pub use interaction::{ContactKind, ContactSpec, LoadKind, LoadSpec, PinSpec};
-pub use material::{MaterialSpec, Parameter, Parameters, Region, STIFFNESS_KEYS};
-pub use mesh::{Element, FORMATS, GluingSpec, MeshSpec, Resolution, Rotation, Shape, Transform};
+pub use interaction::{LoadKind, LoadSpec, PinSpec};
+pub use material::{MaterialSpec, Parameter, Parameters, Region};
+pub use mesh::{MeshSpec, Transform};
 pub use output::{FIELD_NAMES, FieldName, Output, ProbeSpec};
-pub use quantity::{Field, Mark, Quantity, SPACE, SPACE_TAG, SPACE_TIME, TIME};
+pub use pin_motion::{PinMotion, TimedRotation};
+pub use quantity::{Field, LOAD_POINT, Mark, Quantity, SPACE, SPACE_TAG, SPACE_TIME, TIME};
+pub use rotation::Rotation;
 pub use selector::{Selector, Target};
+pub use shape::{FileSpec, Resolution, Shape};
 pub use snapshot::Snapshot;
+pub use stiffness::STIFFNESS_KEYS;
+pub use time::Time;
 
+use crate::document::key::{Absent, Key, Kind, TableSchema, no_cases};
 use crate::document::{Item, Node, Reader, SceneError};
-use interaction::Bodies;
+use bodies::Bodies;
+use lilyan_solid::mesh::Mesh;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const TITLE: Key = Key::optional(
+    "title",
+    Kind::Text,
+    "\"Bar tumbling in space\"",
+    Absent::Means("name of the file without its extension"),
+    "Heads reports.",
+);
+const TIME_KEY: Key = Key::required(
+    "time",
+    Kind::Table(&time::TIME_TABLE),
+    "{ end = 8.0, step = 0.004 }",
+    "How long the run is and how finely it is cut.",
+);
+const ENVIRONMENT: Key = Key::optional(
+    "environment",
+    Kind::Table(&environment::ENVIRONMENT),
+    "{ gravity = [0, -9.81, 0] }",
+    Absent::Means("nothing acts on every body"),
+    "What acts on every body.",
+);
+const BODY: Key = Key::required(
+    "body",
+    Kind::List { of: const { &Kind::Table(&body::BODY_TABLE) }, least: 1, most: usize::MAX },
+    "[{ mesh = { box = { size = [4, 1, 1], cells = [4, 1, 1] } }, material = { E = 1e5, nu = 0.3, rho = 1000 } }]",
+    "The bodies, at least one.",
+);
+const PIN: Key = Key::optional(
+    "pin",
+    Kind::list(const { &Kind::Table(&interaction::PIN) }),
+    "[{ where = { nearest = [0, 0, 0] } }]",
+    Absent::Means("none"),
+    "Vertices that are held.",
+);
+const LOAD: Key = Key::optional(
+    "load",
+    Kind::list(const { &Kind::Table(&interaction::LOAD) }),
+    "[{ acceleration = [0, -9.81, 0] }]",
+    Absent::Means("none"),
+    "Forces.",
+);
+const CONSTRAINT: Key = Key::optional(
+    "constraint",
+    Kind::list(const { &Kind::Table(&constraint::CONSTRAINT) }),
+    "[{ kind = \"volume\" }]",
+    Absent::Means("none"),
+    "Distances and volumes that are kept exactly.",
+);
+const CONTACT: Key = Key::optional(
+    "contact",
+    Kind::list(const { &Kind::Table(&contact::CONTACT) }),
+    "[{ kind = \"self\" }]",
+    Absent::Means("none"),
+    "Contacts.",
+);
+const OUTPUT: Key = Key::optional(
+    "output",
+    Kind::Table(&output::OUTPUT),
+    "{ every = 0.02 }",
+    Absent::Means("every key of it has a default"),
+    "What is written, and how often.",
+);
+const PROBE: Key = Key::optional(
+    "probe",
+    Kind::list(const { &Kind::Table(&output::PROBE) }),
+    "[{ at = [4, 0.5, 0.5] }]",
+    Absent::Means("none"),
+    "Points that are followed.",
+);
+
+/// All keys of a scene: the root of the data from which the reader, the JSON Schema and the reference page are made.
+pub static SCENE: TableSchema = TableSchema {
+    name: "scene",
+    doc: "A scene of lilyan: bodies, what acts on them, and how their motion is computed and written. SI units.",
+    keys: &[
+        TITLE,
+        TIME_KEY,
+        integrator::INTEGRATOR,
+        ENVIRONMENT,
+        BODY,
+        PIN,
+        LOAD,
+        CONSTRAINT,
+        CONTACT,
+        OUTPUT,
+        PROBE,
+    ],
+    cases: no_cases,
+    exclusive: &[],
+};
 
 /// Everything a scene file says.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,8 +181,12 @@ pub struct Scene {
     pub probes: Vec<ProbeSpec>,
     /// What can be meant but probably is not.
     pub warnings: Vec<String>,
+    /// Meshes in memory, by the name that a `file` of the scene gives them; they come before files of that name.
+    pub meshes: BTreeMap<String, Arc<Mesh>>,
     /// The file as data, overrides applied.
     pub document: Node,
+    /// The overrides: keys and values as text.
+    pub settings: BTreeMap<String, String>,
     /// The file, or what stands for it; two scenes from different files may be equal.
     pub origin: Origin,
 }
@@ -80,43 +201,6 @@ impl PartialEq for Origin {
     }
 }
 
-/// How long a run is and how finely it is cut.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Time {
-    /// Simulated time, s.
-    pub end: f64,
-    /// Step, s.
-    pub step: f64,
-}
-
-impl Time {
-    /// Number of steps, at least 1: the last ends at `end`, give or take round-off.
-    pub fn steps(&self) -> u64 {
-        // A ratio such as 0.3/0.1 may come out just above or below a whole number: forgive its round-off.
-        let ratio = self.end / self.step;
-        let forgiven = 1e-9 + 4.0 * f64::EPSILON * ratio;
-        ((ratio - forgiven).ceil() as u64).max(1)
-    }
-}
-
-/// What acts on every body.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Environment {
-    /// m/s²; formulas of t.
-    pub gravity: Option<[Quantity; 3]>,
-    /// A point that attracts.
-    pub monopole: Option<Monopole>,
-}
-
-/// A point mass that attracts with strength/r².
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Monopole {
-    /// G·M, m³/s²; negative repels.
-    pub strength: f64,
-    /// Where, m.
-    pub at: [f64; 3],
-}
-
 const BODY_EXAMPLE: &str = "the scene has no body; add for example
 
 [[body]]
@@ -128,24 +212,24 @@ material = { model = \"neo-hookean\", E = 1e5, nu = 0.3, rho = 1000 }
 impl Scene {
     /// Interprets a document.
     pub fn from_document(document: Node, origin: &str) -> Result<Self, SceneError> {
-        let root = Item::root(&document, origin);
+        let root = Item::root(&document, origin, &SCENE);
         let mut reader = root.reader()?;
-        let title = match reader.optional("title") {
+        let title = match reader.optional(&TITLE) {
             Some(item) => item.text()?.to_owned(),
             None => load::stem(origin),
         };
         let example = "[time] with end = 8.0 and step = 0.004 (s)";
-        let time = Time::read(&reader.required("time", example)?)?;
-        let integrator = IntegratorSpec::read(reader.optional("integrator"), origin)?;
-        let environment = Environment::read(&mut reader)?;
+        let time = Time::read(&reader.required_as(&TIME_KEY, example)?)?;
+        let integrator = IntegratorSpec::read(reader.optional(&integrator::INTEGRATOR), origin)?;
+        let environment = Environment::read(reader.optional(&ENVIRONMENT))?;
         let bodies = read_bodies(&mut reader)?;
         let names: Vec<String> = bodies.iter().map(|body| body.name.clone()).collect();
         let known = Bodies(&names);
-        let pins = read_each(&mut reader, "pin", |item| PinSpec::read(item, &known))?;
-        let loads = read_each(&mut reader, "load", |item| LoadSpec::read(item, &known))?;
-        let constraints = read_each(&mut reader, "constraint", |item| ConstraintSpec::read(item, &known))?;
-        let contacts = read_each(&mut reader, "contact", |item| ContactSpec::read(item, &known))?;
-        let output = Output::read(&mut reader, &time)?;
+        let pins = read_each(&mut reader, &PIN, |item| PinSpec::read(item, &known))?;
+        let loads = read_each(&mut reader, &LOAD, |item| LoadSpec::read(item, &known))?;
+        let constraints = read_each(&mut reader, &CONSTRAINT, |item| ConstraintSpec::read(item, &known))?;
+        let contacts = read_each(&mut reader, &CONTACT, |item| ContactSpec::read(item, &known))?;
+        let output = Output::read(reader.optional(&OUTPUT), &time)?;
         let probes = read_probes(&mut reader, &known)?;
         reader.finish()?;
         let mut scene = Self {
@@ -161,6 +245,8 @@ impl Scene {
             output,
             probes,
             warnings: Vec::new(),
+            meshes: BTreeMap::new(),
+            settings: BTreeMap::new(),
             origin: Origin(origin.to_owned()),
             document,
         };
@@ -180,58 +266,19 @@ impl Scene {
     }
 }
 
-impl Time {
-    fn read(item: &Item<'_>) -> Result<Self, SceneError> {
-        let mut reader = item.reader()?;
-        let end = reader.required("end", "end = 8.0 (s)")?.positive("s")?;
-        let step_item = reader.required("step", "step = 0.004 (s)")?;
-        let step = step_item.positive("s")?;
-        reader.finish()?;
-        if end / step > 1e15 {
-            return Err(step_item.error(format!(
-                "{step} s is too short for a run of {end} s: time would not advance in double precision; use a longer step"
-            )));
-        }
-        Ok(Self { end, step })
-    }
-}
-
-impl Environment {
-    fn read(scene: &mut Reader<'_>) -> Result<Self, SceneError> {
-        let Some(item) = scene.optional("environment") else {
-            return Ok(Self::default());
-        };
-        let mut reader = item.reader()?;
-        let gravity = reader.optional("gravity").map(|item| Quantity::read3(&item, TIME)).transpose()?;
-        let monopole = reader.optional("monopole").map(|item| Monopole::read(&item)).transpose()?;
-        reader.finish()?;
-        Ok(Self { gravity, monopole })
-    }
-}
-
-impl Monopole {
-    fn read(item: &Item<'_>) -> Result<Self, SceneError> {
-        let mut reader = item.reader()?;
-        let strength = reader.number("strength", "strength = 1.0 (m³/s²)")?;
-        let at = reader.required("at", "at = [0, 0, 0]")?.vector3()?;
-        reader.finish()?;
-        Ok(Self { strength, at })
-    }
-}
-
 fn read_each<T>(
     scene: &mut Reader<'_>,
-    key: &'static str,
+    key: &Key,
     read: impl Fn(&Item<'_>) -> Result<T, SceneError>,
 ) -> Result<Vec<T>, SceneError> {
     scene.tables(key)?.iter().map(read).collect()
 }
 
 fn read_bodies(scene: &mut Reader<'_>) -> Result<Vec<BodySpec>, SceneError> {
-    let items = scene.tables("body")?;
+    let items = scene.tables(&BODY)?;
     if items.is_empty() {
         // A misspelt [[bodies]] is the likelier mistake.
-        return Err(match scene.required("body", "") {
+        return Err(match scene.required(&BODY) {
             Err(error) if error.message.starts_with("unknown key") => error,
             _ => scene.error(BODY_EXAMPLE),
         });
@@ -258,7 +305,7 @@ fn read_bodies(scene: &mut Reader<'_>) -> Result<Vec<BodySpec>, SceneError> {
 fn read_probes(scene: &mut Reader<'_>, bodies: &Bodies<'_>) -> Result<Vec<ProbeSpec>, SceneError> {
     let mut probes = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    for (i, item) in scene.tables("probe")?.iter().enumerate() {
+    for (i, item) in scene.tables(&PROBE)?.iter().enumerate() {
         let probe = ProbeSpec::read(item, bodies, &format!("probe{}", i + 1))?;
         if !seen.insert(probe.name.clone()) {
             return Err(

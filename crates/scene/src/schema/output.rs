@@ -1,9 +1,79 @@
 //! `[output]` and `[[probe]]`: what is written.
 
-use super::interaction::Bodies;
+use super::bodies::{BODY, Bodies};
+use super::defaults;
+use super::kinds::POINT;
 use super::quantity::Mark;
-use super::{Time, defaults};
-use crate::document::{Item, Reader, SceneError};
+use super::time::Time;
+use crate::document::key::{Absent, Choice, Key, Kind, TableSchema, no_cases};
+use crate::document::{Item, SceneError};
+
+const EVERY: Key = Key::optional(
+    "every",
+    Kind::positive("s"),
+    "0.02",
+    Absent::Means("a hundredth of the run, but not less than a step"),
+    "Simulated time between frames; the first frame is at t = 0.",
+);
+const FIELDS: Key = Key::optional(
+    "fields",
+    Kind::list(&Kind::Word(field_names)),
+    "[\"velocity\", \"von_mises\"]",
+    Absent::Means("velocity, von_mises, strain_energy"),
+    "Fields in the frames.",
+);
+const ENERGY_EVERY: Key = Key::optional(
+    "energy_every",
+    Kind::count(1, u32::MAX),
+    "10",
+    Absent::Means("1, or as many as keep the file below 20,000 lines"),
+    "Steps between lines of `energy.csv`.",
+);
+const CHECKPOINT_EVERY: Key = Key::optional(
+    "checkpoint_every",
+    Kind::positive("s of wall time"),
+    "60",
+    Absent::Number(defaults::CHECKPOINT_EVERY),
+    "Wall time between checkpoints.",
+);
+const REPLAY: Key = Key::optional(
+    "replay",
+    Kind::Flag,
+    "false",
+    Absent::Flag(true),
+    "Whether the report shows a replay in three dimensions.",
+);
+
+/// `[output]`.
+pub(super) static OUTPUT: TableSchema = TableSchema {
+    name: "output",
+    doc: "What is written, and how often.",
+    keys: &[EVERY, FIELDS, ENERGY_EVERY, CHECKPOINT_EVERY, REPLAY],
+    cases: no_cases,
+    exclusive: &[],
+};
+
+const AT: Key = Key::required("at", POINT, "[4, 0.5, 0.5]", "Rest position of the point.");
+const NAME: Key = Key::optional(
+    "name",
+    Kind::Name,
+    "\"tip\"",
+    Absent::Means("`probe1`, `probe2`, … by position in the file"),
+    "Heads the columns of the probe in `probes.csv`; unique in the scene.",
+);
+
+/// `[[probe]]`.
+pub(super) static PROBE: TableSchema = TableSchema {
+    name: "probe",
+    doc: "A point of a body that is followed in `probes.csv`.",
+    keys: &[BODY, AT, NAME],
+    cases: no_cases,
+    exclusive: &[],
+};
+
+fn field_names() -> Vec<Choice> {
+    FIELD_NAMES.iter().map(|(name, field)| Choice { name, doc: field.doc() }).collect()
+}
 
 /// What is written, and how often.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,10 +129,28 @@ pub const FIELD_NAMES: &[(&str, FieldName)] = &[
     ("mass", FieldName::Mass),
 ];
 
+/// Fields in the frames of a scene that names none.
+const DEFAULT_FIELDS: &[FieldName] = &[FieldName::Velocity, FieldName::VonMises, FieldName::StrainEnergy];
+
 impl FieldName {
     /// The name in scene files and frames.
     pub fn name(self) -> &'static str {
         FIELD_NAMES.iter().find(|(_, field)| *field == self).map_or("", |(name, _)| name)
+    }
+
+    fn doc(self) -> &'static str {
+        match self {
+            Self::Velocity => "Velocity, m/s, per vertex.",
+            Self::Displacement => "Displacement from the rest position, m, per vertex.",
+            Self::Force => "Force, N, per vertex.",
+            Self::VonMises => "Von Mises stress, Pa, per element.",
+            Self::StrainEnergy => "Energy density, J/m³, per element.",
+            Self::Pressure => "−⅓ tr σ, Pa, per element.",
+            Self::Stress => "Cauchy stress, Pa, per element.",
+            Self::J => "det F, per element.",
+            Self::Tag => "Number of the region, per element.",
+            Self::Mass => "Mass, kg, per vertex.",
+        }
     }
 }
 
@@ -80,22 +168,20 @@ pub struct ProbeSpec {
 }
 
 impl Output {
-    pub(super) fn read(scene: &mut Reader<'_>, time: &Time) -> Result<Self, SceneError> {
+    pub(super) fn read(item: Option<Item<'_>>, time: &Time) -> Result<Self, SceneError> {
         let mut output = Self {
             every: time.step.max(time.end / defaults::FRAMES),
-            fields: defaults::FIELDS.to_vec(),
+            fields: DEFAULT_FIELDS.to_vec(),
             energy_every: defaults::ENERGY_EVERY,
             checkpoint_every: defaults::CHECKPOINT_EVERY,
             replay: true,
         };
-        let Some(item) = scene.optional("output") else {
-            return Ok(output);
-        };
+        let Some(item) = item else { return Ok(output) };
         let mut reader = item.reader()?;
-        if let Some(every) = reader.optional_positive("every", "s")? {
+        if let Some(every) = reader.optional_number(&EVERY)? {
             output.every = every;
         }
-        if let Some(item) = reader.optional("fields") {
+        if let Some(item) = reader.optional(&FIELDS) {
             output.fields.clear();
             for field in item.members()? {
                 let name = field.choice(FIELD_NAMES)?;
@@ -104,13 +190,11 @@ impl Output {
                 }
             }
         }
-        if let Some(item) = reader.optional("energy_every") {
-            output.energy_every = item.count(1, u32::MAX)?;
+        if let Some(item) = reader.optional(&ENERGY_EVERY) {
+            output.energy_every = item.count()?;
         }
-        if let Some(seconds) = reader.optional_positive("checkpoint_every", "s of wall time")? {
-            output.checkpoint_every = seconds;
-        }
-        output.replay = reader.bool_or("replay", output.replay)?;
+        output.checkpoint_every = reader.number_or_default(&CHECKPOINT_EVERY)?;
+        output.replay = reader.flag(&REPLAY)?;
         reader.finish()?;
         Ok(output)
     }
@@ -120,8 +204,8 @@ impl ProbeSpec {
     pub(super) fn read(item: &Item<'_>, bodies: &Bodies<'_>, fallback: &str) -> Result<Self, SceneError> {
         let mut reader = item.reader()?;
         let body = bodies.of(&mut reader)?;
-        let at = reader.required("at", "at = [4, 0.5, 0.5]")?.vector3()?;
-        let name = reader.optional("name").map_or(Ok(fallback), |item| item.name())?.to_owned();
+        let at = reader.required(&AT)?.vector3()?;
+        let name = reader.optional(&NAME).map_or(Ok(fallback), |item| item.name())?.to_owned();
         reader.finish()?;
         Ok(Self { body, at, name, mark: item.into() })
     }

@@ -1,5 +1,6 @@
 //! Values that may be numbers, formulas or data of the mesh, and the marks that say where they were written.
 
+use crate::document::key::{Key, Kind, TableSchema, no_cases};
 use crate::document::{Item, Place, SceneError, Value};
 use crate::expression::Expression;
 
@@ -7,8 +8,10 @@ use crate::expression::Expression;
 pub const SPACE: &[&str] = &["x", "y", "z"];
 /// Variables of a formula over the elements of a body: rest position of the centroid, m, and tag.
 pub const SPACE_TAG: &[&str] = &["x", "y", "z", "tag"];
-/// Variables of a load: rest position, m, and time, s.
+/// Variables of a motion: position at the start, m, and time, s.
 pub const SPACE_TIME: &[&str] = &["x", "y", "z", "t"];
+/// Variables of a load: present position, m, velocity, m/s, rest position, m, and time, s.
+pub const LOAD_POINT: &[&str] = &["x", "y", "z", "vx", "vy", "vz", "X", "Y", "Z", "t"];
 /// Variable of a motion: time, s.
 pub const TIME: &[&str] = &["t"];
 
@@ -57,30 +60,42 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Reads a number or a formula of the given variables; a formula without variables becomes a number.
-    pub fn read(item: &Item<'_>, variables: &[&str]) -> Result<Self, SceneError> {
+    /// Reads a number or a formula of the variables of its key; a formula without variables becomes a number.
+    pub fn read(item: &Item<'_>) -> Result<Self, SceneError> {
         let Value::Text(_) = item.node.value else {
             return match item.node.value {
-                Value::Number(_) | Value::Integer(_) => Ok(Self::Number(item.number()?)),
+                Value::Number(_) | Value::Integer(_) => Self::checked(item, item.finite()?),
                 _ => Err(item.error(format!(
                     "expected a number or a formula of {} in quotes, found {}",
-                    variables.join(", "),
+                    item.variables().join(", "),
                     item.node.value.kind()
                 ))),
             };
         };
-        let formula = item.formula(variables)?;
+        let formula = item.formula()?;
         match formula.constant() {
-            Some(number) if number.is_finite() => Ok(Self::Number(number)),
+            Some(number) if number.is_finite() => Self::checked(item, number),
             Some(number) => Err(item.error(format!("the formula gives {number}; make it finite"))),
             None => Ok(Self::Formula(formula)),
         }
     }
 
+    /// A number in the range of its key.
+    fn checked(item: &Item<'_>, number: f64) -> Result<Self, SceneError> {
+        match item.limits() {
+            Some((range, unit)) if !range.contains(number) => {
+                let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
+                let must_be = range.words();
+                Err(item.error(format!("must be {must_be}{unit}, not {number}; correct the value")))
+            }
+            _ => Ok(Self::Number(number)),
+        }
+    }
+
     /// Reads three of them.
-    pub fn read3(item: &Item<'_>, variables: &[&str]) -> Result<[Self; 3], SceneError> {
+    pub fn read3(item: &Item<'_>) -> Result<[Self; 3], SceneError> {
         let [x, y, z] = item.exactly("numbers or formulas")?;
-        Ok([Self::read(&x, variables)?, Self::read(&y, variables)?, Self::read(&z, variables)?])
+        Ok([Self::read(&x)?, Self::read(&y)?, Self::read(&z)?])
     }
 
     /// The value at the given values of the variables.
@@ -113,6 +128,18 @@ impl Quantity {
     }
 }
 
+const CELL_DATA_KEY: Key =
+    Key::required("cell_data", Kind::Text, "\"young\"", "Name of the data, one number per element.");
+
+/// A value that the mesh file gives for every element.
+pub(super) static CELL_DATA: TableSchema = TableSchema {
+    name: "cell_data",
+    doc: "Data of the mesh file, one number per element.",
+    keys: &[CELL_DATA_KEY],
+    cases: no_cases,
+    exclusive: &[],
+};
+
 /// A value per element of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Field {
@@ -129,11 +156,11 @@ impl Field {
     pub fn read(item: &Item<'_>) -> Result<Self, SceneError> {
         if let Value::Table(_) = item.node.value {
             let mut reader = item.reader()?;
-            let name = reader.required("cell_data", "{ cell_data = \"young\" }")?.text()?.to_owned();
+            let name = reader.required_as(&CELL_DATA_KEY, "{ cell_data = \"young\" }")?.text()?.to_owned();
             reader.finish()?;
             return Ok(Self::CellData(name));
         }
-        Ok(match Quantity::read(item, SPACE_TAG)? {
+        Ok(match Quantity::read(item)? {
             Quantity::Number(number) => Self::Constant(number),
             Quantity::Formula(formula) => Self::Expression(formula),
         })

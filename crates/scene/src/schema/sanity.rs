@@ -1,9 +1,8 @@
 //! Values that can be meant, but probably are not: other units, mostly. They become warnings.
 
+use super::Scene;
 use super::material::Parameters;
-use super::mesh::Shape;
 use super::quantity::Field;
-use super::{Damping, Scene};
 
 /// Warnings about a scene that reads well.
 pub(super) fn warnings(scene: &Scene) -> Vec<String> {
@@ -35,25 +34,16 @@ pub(super) fn warnings(scene: &Scene) -> Vec<String> {
     gravity(scene, &mut out);
     for body in &scene.bodies {
         let path = &body.mark.path;
-        if let Shape::Box { size, .. } = body.mesh.shape {
-            let scaled = size.iter().zip(body.mesh.transform.scale).map(|(a, b)| a * b);
-            let longest = scaled.fold(0.0, f64::max);
-            if longest > 1e4 {
-                out.push(format!(
-                    "{path}.mesh.box.size: {longest} m is longer than 10 km; is it in millimetres?"
-                ));
-            }
-        }
         parameters(&body.material.base, &format!("{path}.material"), &mut out);
         for (i, region) in body.material.regions.iter().enumerate() {
             parameters(&region.parameters, &format!("{path}.material.regions[{i}]"), &mut out);
         }
         for damping in &body.damping {
-            if let Damping::Viscous { time: relaxation } = damping
-                && *relaxation > time.end
+            if let Some(relaxation) = damping.parameters.number("time")
+                && relaxation > time.end
             {
                 out.push(format!(
-                    "{path}.damping.time = {relaxation} s is longer than the run: the body will creep like honey"
+                    "{path}.damping.time = {relaxation} s is longer than the run: the body will hardly move"
                 ));
             }
         }
@@ -77,9 +67,11 @@ fn gravity(scene: &Scene, out: &mut Vec<String>) {
 fn parameters(given: &Parameters, path: &str, out: &mut Vec<String>) {
     let young = given.young.as_ref().and_then(|f| f.constant());
     if let Some(young) = young {
-        if young < 100.0 {
+        // Moduli in GPa are below 500 but for a few ceramics, and hardly anything that keeps its shape is that soft in Pa.
+        if young < 500.0 {
             out.push(format!(
-                "{path}.E = {young} Pa is softer than any jelly; is it in GPa or MPa? SI wants Pa"
+                "{path}.E = {young} Pa is softer than jelly; is it in GPa or MPa? SI wants Pa: {young} GPa is {:e}",
+                1e9 * young
             ));
         } else if young > 2e12 {
             out.push(format!("{path}.E = {young:e} Pa is stiffer than diamond (1.1e12 Pa)"));

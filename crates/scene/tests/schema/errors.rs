@@ -3,19 +3,12 @@
 use super::{EXAMPLE, SMALL, as_json, refused, replaced, with};
 use lilyan_scene::schema::Scene;
 
-/// A text, the line its error names (0: none), and parts of the message.
+/// A text, the line that its error names (0: none), and parts of the message.
+type Case = (String, usize, Vec<&'static str>);
+
 #[rustfmt::skip] // one case, one line
-fn cases() -> Vec<(String, usize, Vec<&'static str>)> {
-    let pin = |key: &str| with(&format!("[[pin]]\nbody = \"bar\"\n{key}\n"));
-    let load = |key: &str| {
-        with(&format!(
-            "[[load]]\nbody = \"bar\"\nwhere = \"all\"\n{key}\n"
-        ))
-    };
-    let material = |m: &str| replaced(8, &format!("material = {{ {m} }}"));
-    let mesh = |m: &str| replaced(7, &format!("mesh = {{ {m} }}"));
+fn whole_file() -> Vec<Case> {
     vec![
-        // Whole file.
         (String::new(), 0, vec!["\"time\" is missing", "[time] with end"]),
         ("title = \n".into(), 1, vec!["not valid TOML"]),
         ("a = 1\na = 2\n".into(), 2, vec!["not valid TOML", "duplicate"]),
@@ -26,7 +19,12 @@ fn cases() -> Vec<(String, usize, Vec<&'static str>)> {
         ("[time]\nend = 1\nstep = 0.1\n[body]\nname=\"b\"".into(), 4, vec!["body: is a list", "[[body]]"]),
         (with("[wind]\nspeed = 3"), 9, vec!["unknown key \"wind\" in the scene", "known keys: title, time, integrator"]),
         (replaced(1, "title = 3"), 1, vec!["title: expected text in quotes, found the number 3"]),
-        // Time.
+    ]
+}
+
+#[rustfmt::skip] // one case, one line
+fn time() -> Vec<Case> {
+    vec![
         (replaced(4, "stpe = 0.01"), 4, vec!["unknown key \"stpe\" in time; did you mean \"step\"?"]),
         (replaced(4, "dt = 0.01"), 4, vec!["unknown key \"dt\" in time; did you mean \"step\"?"]),
         (replaced(4, ""), 2, vec!["time: the key \"step\" is missing", "step = 0.004"]),
@@ -38,7 +36,12 @@ fn cases() -> Vec<(String, usize, Vec<&'static str>)> {
         (replaced(3, "end = \"1\""), 3, vec!["time.end: expected a number, found the text \"1\""]),
         (replaced(4, "step = 1e-300"), 4, vec!["time.step: ", "use a longer step"]),
         (replaced(4, "step = 0.1\nsubsteps = 2"), 5, vec!["unknown key \"substeps\" in time", "known keys: end, step"]),
-        // Integrator, environment.
+    ]
+}
+
+#[rustfmt::skip] // one case, one line
+fn integrator_and_environment() -> Vec<Case> {
+    vec![
         (with("[integrator]\nname = 3"), 10, vec!["integrator.name: expected text"]),
         (with("[integrator]\nalpha = { a = 1 }"), 10, vec!["integrator.alpha: is a table; options are numbers"]),
         (with("[environment]\ngravity = [0, -9.81]"), 10, vec!["environment.gravity: expected 3 numbers", "found 2"]),
@@ -46,7 +49,12 @@ fn cases() -> Vec<(String, usize, Vec<&'static str>)> {
         (with("[environment]\ngravity = [0, \"-9.81*x\", 0]"), 10, vec!["environment.gravity[1]: formula", "column 7: unknown name \"x\"", "known here: t"]),
         (with("[environment]\ngravty = [0, 0, 0]"), 10, vec!["unknown key \"gravty\" in environment; did you mean \"gravity\"?"]),
         (with("[environment]\nmonopole = { strength = 1 }"), 10, vec!["environment.monopole: the key \"at\" is missing", "at = [0, 0, 0]"]),
-        // Body.
+    ]
+}
+
+#[rustfmt::skip] // one case, one line
+fn body() -> Vec<Case> {
+    vec![
         (replaced(6, "nam = \"bar\""), 6, vec!["unknown key \"nam\" in body.body; did you mean \"name\"?"]),
         (replaced(6, "name = \"a,b\""), 6, vec!["\"a,b\" is no name", "without comma"]),
         (replaced(6, "name = \"\""), 6, vec!["is no name"]),
@@ -54,7 +62,13 @@ fn cases() -> Vec<(String, usize, Vec<&'static str>)> {
         (replaced(7, ""), 5, vec!["body.bar: the key \"mesh\" is missing", "mesh = { box"]),
         (replaced(8, ""), 5, vec!["body.bar: the key \"material\" is missing", "rho = 1000"]),
         (with(&SMALL.lines().skip(4).collect::<Vec<_>>().join("\n")), 9, vec!["a second body is named \"bar\"", "its own name"]),
-        // Mesh.
+    ]
+}
+
+#[rustfmt::skip] // one case, one line
+fn mesh() -> Vec<Case> {
+    let mesh = |m: &str| replaced(7, &format!("mesh = {{ {m} }}"));
+    vec![
         (mesh(""), 7, vec!["body.bar.mesh: says no shape", "file = \"bunny.mesh\""]),
         (mesh("bx = { size = [1, 1, 1], cells = [1, 1, 1] }"), 7, vec!["unknown key \"bx\" in body.bar.mesh; did you mean \"box\"?"]),
         (mesh("box = { size = [1, 1], cells = [1, 1, 1] }"), 7, vec!["body.bar.mesh.box.size: expected 3 numbers", "found 2"]),
@@ -72,7 +86,13 @@ fn cases() -> Vec<(String, usize, Vec<&'static str>)> {
         (mesh("points = { positions = [] }"), 7, vec!["has no points"]),
         (mesh("points = { positions = [[0,0,0]], edges = [[0, 1]] }"), 7, vec!["edges[0][1]: must be a whole number from 0 to 0"]),
         (mesh("points = { positions = [[0,0,0]], masses = [1, 2] }"), 7, vec!["has 2 masses for 1 points"]),
-        // Material.
+    ]
+}
+
+#[rustfmt::skip] // one case, one line
+fn material() -> Vec<Case> {
+    let material = |m: &str| replaced(8, &format!("material = {{ {m} }}"));
+    vec![
         (material("E = 1e5, nu = 0.3, densty = 1000"), 8, vec!["unknown key \"densty\" in body.bar.material; did you mean \"rho\"?", "known keys: model"]),
         (material("E = 1e5, nu = 0.3"), 8, vec!["body.bar.material: the key \"rho\" is missing", "rho = 1000 (kg/m³)"]),
         (material("E = 1e5, rho = 1"), 8, vec!["the key \"nu\" is missing"]),
@@ -95,7 +115,12 @@ fn cases() -> Vec<(String, usize, Vec<&'static str>)> {
         (material("E = 1, nu = 0, rho = 1, regions = [{ where = \"all\" }]"), 8, vec!["regions[0]: changes nothing"]),
         (material("E = 1, nu = 0, rho = 1, regions = [{ where = \"all\", model = \"linear\" }]"), 8, vec!["a body has one model"]),
         (material( "E = 1, nu = 0, rho = 1, regions = [{ where = { nearest = [0, 0, 0] }, E = 1 }]", ), 8, vec!["unknown key \"nearest\"", "known keys: all, box, sphere, tag, region, expression"]),
-        // Damping, initial.
+    ]
+}
+
+#[rustfmt::skip] // one case, one line
+fn damping_and_initial() -> Vec<Case> {
+    vec![
         (replaced(6, "damping = { model = \"viscus\", time = 1 }"), 6, vec!["did you mean \"viscous\"?", "none, viscous, kharevych, rayleigh"]),
         (replaced(6, "damping = \"viscous\""), 6, vec!["needs its strength", "time = 0.01"]),
         (replaced(6, "damping = { model = \"viscous\" }"), 6, vec!["damping: the key \"time\" is missing"]),
@@ -106,7 +131,13 @@ fn cases() -> Vec<(String, usize, Vec<&'static str>)> {
         (replaced(6, "initial = { stretch = [1, 0, 1] }"), 6, vec!["initial.stretch: must be positive"]),
         (replaced(6, "initial = { velocity = [1, \"t\", 1] }"), 6, vec!["initial.velocity[1]: formula \"t\"", "known here: x, y, z"]),
         (replaced(6, "initial = { twist = { axis = [1, 0, 0] } }"), 6, vec!["twist: the key \"degrees\" is missing", "rate = 0.5"]),
-        // Pins and selectors.
+    ]
+}
+
+#[rustfmt::skip] // one case, one line
+fn pins() -> Vec<Case> {
+    let pin = |key: &str| with(&format!("[[pin]]\nbody = \"bar\"\n{key}\n"));
+    vec![
         (pin(""), 9, vec!["pin[0]: the key \"where\" is missing", "nearest"]),
         (pin("where = \"all\"\nuntl = 1"), 12, vec!["unknown key \"untl\" in pin[0]; did you mean \"until\"?"]),
         (pin("where = { }"), 11, vec!["pin[0].where: selects nothing"]),
@@ -123,20 +154,31 @@ fn cases() -> Vec<(String, usize, Vec<&'static str>)> {
         (pin("where = { vertices = [4294967295] }"), 11, vec!["where.vertices[0]: must be a whole number"]),
         (pin("where = { tag = 1.5 }"), 11, vec!["where.tag: expected a whole number"]),
         (pin("where = [\"all\",\n  { tag = \"a\" }]"), 12, vec!["pin[0].where[1].tag: expected a whole number"]),
-        (pin("where = \"all\"\nmotion = [\"x\", 0, 0]"), 12, vec!["pin[0].motion[0]", "known here: t"]),
+        (pin("where = \"all\"\nmotion = [\"u\", 0, 0]"), 12, vec!["pin[0].motion[0]", "known here: x, y, z, t"]),
         (pin("where = \"all\"\naxes = [\"w\"]"), 12, vec!["pin[0].axes[0]: \"w\" is not known here", "x, y, z"]),
         (pin("where = \"all\"\naxes = []"), 12, vec!["pin[0].axes: is empty"]),
         (pin("where = \"all\"\naxes = [\"x\"]\nmotion = [0, 1, 0]"), 13, vec!["pin[0].motion: moves along an axis"]),
         (pin("where = \"all\"\nuntil = 0"), 12, vec!["pin[0].until: must be positive"]),
         (with("[[pin]]\nbody = \"bra\"\nwhere = \"all\""), 10, vec!["pin[0].body: there is no body \"bra\"; did you mean \"bar\"? the scene has: bar"]),
-        // Loads.
+    ]
+}
+
+#[rustfmt::skip] // one case, one line
+fn loads() -> Vec<Case> {
+    let load = |key: &str| with(&format!("[[load]]\nbody = \"bar\"\nwhere = \"all\"\n{key}\n"));
+    vec![
         (load(""), 9, vec!["load[0]: gives no load", "force = [0, -100, 0]"]),
         (load("force = [0, 0, 0]\ntraction = [0, 0, 0]"), 13, vec!["load[0].traction: a load is one of", "write two"]),
         (load("force = [0, 0]"), 12, vec!["load[0].force: expected 3"]),
         (load("force = [0, \"sin(\", 0]"), 12, vec!["load[0].force[1]: formula \"sin(\", column 5"]),
         (load("forc = [0, 0, 0]"), 12, vec!["unknown key \"forc\" in load[0]; did you mean \"force\"?"]),
         (with("[[load]]\nforce = [0, 0, 0]"), 9, vec!["load[0]: the key \"where\" is missing"]),
-        // Constraints, contacts.
+    ]
+}
+
+#[rustfmt::skip] // one case, one line
+fn constraints_and_contacts() -> Vec<Case> {
+    vec![
         (with("[[constraint]]\nkind = \"volum\""), 10, vec!["constraint[0].kind: \"volum\"", "did you mean \"volume\"?"]),
         (with("[[constraint]]\nkind = \"distance\""), 9, vec!["constraint[0]", "between = [[0, 0, 0], [1, 0, 0]]"]),
         (with("[[constraint]]\nkind = \"distance\"\nbetween = [1]"), 11, vec!["constraint[0].between: expected 2 ends"]),
@@ -150,7 +192,12 @@ fn cases() -> Vec<(String, usize, Vec<&'static str>)> {
         (with( "[[contact]]\nkind = \"plane\"\npoint = [0, 0, 0]\nnormal = [0, 1, 0]\nradius = 1", ), 13, vec!["unknown key \"radius\" in contact[0]"]),
         (with("[[contact]]\nkind = \"bodies\""), 10, vec!["contact[0].kind: needs two bodies", "self"]),
         (with("[[contact]]\nkind = \"self\"\nbody = \"x\""), 11, vec!["there is no body \"x\""]),
-        // Output, probes.
+    ]
+}
+
+#[rustfmt::skip] // one case, one line
+fn output_and_probes() -> Vec<Case> {
+    vec![
         (with("[output]\nevery = 0"), 10, vec!["output.every: must be positive"]),
         (with("[output]\nfields = [\"velocty\"]"), 10, vec!["output.fields[0]: \"velocty\"", "did you mean \"velocity\"?", "von_mises"]),
         (with("[output]\nenergy_every = 0"), 10, vec!["output.energy_every: must be a whole number from 1"]),
@@ -165,7 +212,20 @@ fn cases() -> Vec<(String, usize, Vec<&'static str>)> {
 #[test]
 fn every_error_names_file_line_key_and_remedy() {
     let mut failures = String::new();
-    for (text, line, parts) in cases() {
+    let topics = [
+        whole_file,
+        time,
+        integrator_and_environment,
+        body,
+        mesh,
+        material,
+        damping_and_initial,
+        pins,
+        loads,
+        constraints_and_contacts,
+        output_and_probes,
+    ];
+    for (text, line, parts) in topics.iter().flat_map(|cases| cases()) {
         let message = refused(&text).to_string();
         let start = if line == 0 { "scene.toml: ".to_owned() } else { format!("scene.toml:{line}: ") };
         let missing: Vec<_> = parts.iter().filter(|part| !message.contains(**part)).collect();

@@ -5,9 +5,11 @@ mod hostile;
 
 use lilyan_scene::document::{Node, SceneError, apply_override};
 use lilyan_scene::schema::{
-    ConstraintKind, ContactKind, Damping, Element, EndAt, EndSpec, Field, FieldName, LoadKind, Mass,
-    OptionValue, Quantity, Resolution, Scene, Selector, Shape, Strength, TwistAmount, defaults,
+    ConstraintKind, Element, EndAt, EndSpec, Field, FieldName, FileSpec, LoadKind, Mass, OptionValue,
+    Quantity, Resolution, Scene, Selector, Shape, TwistAmount, defaults,
 };
+use lilyan_solid::contact::{ContactPair, ObstacleShape};
+use lilyan_solid::meshing::Diagonals;
 
 const EXAMPLE: &str = include_str!("../data/interface.toml");
 
@@ -51,6 +53,13 @@ fn as_json(toml_text: &str) -> String {
     serde_json::to_string_pretty(&table).expect("representable")
 }
 
+/// Variables of a load at the origin, at rest.
+fn load_point(t: f64) -> [f64; 10] {
+    let mut values = [0.0; 10];
+    values[9] = t;
+    values
+}
+
 #[test]
 fn the_example_of_the_contract() {
     let scene = read(EXAMPLE);
@@ -64,21 +73,26 @@ fn the_example_of_the_contract() {
     assert_eq!(gravity[1], Quantity::Number(-9.81));
     let body = &scene.bodies[0];
     assert_eq!(body.name, "bar");
-    assert_eq!(body.mesh.shape, Shape::Box { size: [4.0, 1.0, 1.0], cells: [16, 4, 4] });
+    assert_eq!(
+        body.mesh.shape,
+        Shape::Box { size: [4.0, 1.0, 1.0], cells: [16, 4, 4], diagonals: Diagonals::Same }
+    );
     assert_eq!(body.material.model, "neo-hookean");
     assert_eq!(body.material.base.young, Some(Field::Constant(1e5)));
     assert_eq!(body.material.base.density, Some(Field::Constant(1000.0)));
     assert_eq!(body.mass, Mass::Lumped);
-    assert_eq!(body.damping, [Damping::Viscous { time: 0.01 }]);
+    assert_eq!(body.damping[0].card.name, "viscous");
+    assert_eq!(body.damping[0].parameters.number("time"), Some(0.01));
     assert_eq!(body.initial.stretch, Some([1.15, 0.95, 0.95]));
     assert_eq!(scene.pins[0].axes, [true; 3]);
     assert!(matches!(scene.pins[0].selector, Selector::Box { .. }));
     assert_eq!(scene.loads[0].kind, LoadKind::Force);
-    assert_eq!(scene.loads[0].value[1].eval(&[0.0, 0.0, 0.0, 0.2]), -100.0);
-    assert_eq!(scene.loads[0].value[1].eval(&[0.0, 0.0, 0.0, 0.6]), 0.0);
+    assert_eq!(scene.loads[0].value[1].eval(&load_point(0.2)), -100.0);
+    assert_eq!(scene.loads[0].value[1].eval(&load_point(0.6)), 0.0);
     assert_eq!(scene.constraints[0].kind, ConstraintKind::Volume { body: 0 });
-    assert!(matches!(scene.contacts[0].kind, ContactKind::Plane { normal: [0.0, 1.0, 0.0], .. }));
-    assert_eq!(scene.contacts[0].stiffness, Some(1e6));
+    let floor = scene.contacts[0].obstacle();
+    assert!(matches!(floor, Some(ObstacleShape::Plane { normal: [0.0, 1.0, 0.0], .. })));
+    assert_eq!(scene.contacts[0].parameters.number("stiffness"), Some(1e6));
     assert_eq!(scene.output.every, 0.02);
     assert_eq!(scene.output.fields, [FieldName::Velocity, FieldName::VonMises, FieldName::StrainEnergy]);
     assert_eq!(scene.probes[0].at, [4.0, 0.5, 0.5]);
@@ -92,9 +106,10 @@ fn commented_lines_of_the_example_work_too() {
     let scene = read(&text);
     assert_eq!(scene.environment.monopole.map(|m| m.strength), Some(1.0));
     let motion = scene.pins[0].motion.as_ref().expect("motion");
-    let (x, v) = motion[0].eval_dual(&[0.0], 0);
-    assert!(x == 0.0 && (v - 0.2 * std::f64::consts::PI).abs() < 1e-15);
-    assert_eq!(motion[1], Quantity::Number(0.0));
+    let (x, v) = motion.at(0.0, [0.0; 3]);
+    assert!(x == [0.0; 3] && (v[0] - 0.2 * std::f64::consts::PI).abs() < 1e-15);
+    assert_eq!(v[1..], [0.0; 2]);
+    assert!(motion.is_translation());
     assert_eq!(scene.pins[0].until, Some(1.0));
 }
 
@@ -141,17 +156,16 @@ fn defaults_hold() {
     assert_eq!(scene.output.every, 0.01);
     assert_eq!(scene.output.checkpoint_every, defaults::CHECKPOINT_EVERY);
     assert_eq!(scene.pins[0].body, 0);
-    let Shape::File { path, resolution: Resolution::Automatic, .. } = &scene.bodies[0].mesh.shape else {
+    let Shape::File(FileSpec { path, resolution: Resolution::Automatic, .. }) = &scene.bodies[0].mesh.shape
+    else {
         panic!("a text is a file");
     };
     assert_eq!(scene.resolve(path), std::path::Path::new("folder/bunny.mesh"));
     assert_eq!(scene.resolve("/abs.mesh"), std::path::Path::new("/abs.mesh"));
 }
 
-#[test]
-fn everything_a_body_may_say() {
-    let scene = read(
-        r#"
+/// A scene that uses most of the keys.
+const MANY_KEYS: &str = r#"
 time = { end = 1, step = 0.01 }
 integrator = "verlet"
 [[body]]
@@ -219,22 +233,37 @@ fields = ["J", "mass", "J"]
 energy_every = 10
 checkpoint_every = 5
 replay = false
-"#,
-    );
+"#;
+
+#[test]
+fn meshes_damping_and_initial_states_are_read() {
+    let scene = read(MANY_KEYS);
     assert_eq!(scene.integrator.name, "verlet");
     let body = &scene.bodies[0];
     assert_eq!(body.mesh.transform.rotate.as_ref().map(|r| r.axis), Some([0.0, 0.0, 1.0]));
-    assert!(matches!(body.mesh.shape, Shape::File { resolution: Resolution::Tets(5000), embed: true, .. }));
-    assert_eq!(
-        body.damping,
-        [
-            Damping::Kharevych { strength: Strength::Coefficient(0.5), implicit: false },
-            Damping::Rayleigh { alpha: 0.0, beta: 1e-3 },
-        ]
-    );
+    assert!(matches!(
+        body.mesh.shape,
+        Shape::File(FileSpec { resolution: Resolution::Tets(5000), embed: true, format: Some("stl"), .. })
+    ));
+    let [kharevych, rayleigh] = &body.damping[..] else { panic!("{:?}", body.damping) };
+    assert_eq!([kharevych, rayleigh].map(|d| d.card.name), ["kharevych", "rayleigh"]);
+    assert_eq!(kharevych.parameters.number("time"), Some(0.5), "`coefficient` stands for `time`");
+    assert!(!kharevych.parameters.flag("implicit"));
+    assert_eq!(["alpha", "beta"].map(|name| rayleigh.parameters.number(name)), [Some(0.0), Some(1e-3)]);
     assert_eq!(body.initial.twist.as_ref().map(|t| t.amount), Some(TwistAmount::Rate(0.5)));
     let velocity = body.initial.velocity.as_ref().expect("velocity");
     assert_eq!(velocity[0].eval(&[1.0, 2.0, 3.0]), -2.0);
+    assert_eq!(scene.bodies[1].name, "body2");
+    let Shape::Rope { points, segments: 20, .. } = &scene.bodies[1].mesh.shape else { panic!("a rope") };
+    assert_eq!(points[1], [1.0, 0.0, 0.0]);
+    assert_eq!(scene.bodies[1].element, Element::Springs);
+    assert_eq!(body.element, Element::TETS);
+}
+
+#[test]
+fn materials_are_read() {
+    let scene = read(MANY_KEYS);
+    let body = &scene.bodies[0];
     let Some(Field::Expression(young)) = &body.material.base.young else { panic!("a formula") };
     assert_eq!(young.eval(&[3.0, 0.0, 0.0, 1.0]), 1.01e8);
     assert_eq!(body.material.base.poisson, Some(Field::CellData("poisson".into())));
@@ -244,26 +273,25 @@ replay = false
     assert!(error.starts_with("scene.toml:15: body.a.material.c10: unknown key \"c10\""), "{error}");
     assert!(matches!(&body.material.regions[0].selector, Selector::Intersection(parts) if parts.len() == 2));
     assert!(matches!(&body.material.regions[1].selector, Selector::Union(parts) if parts.len() == 3));
-    assert_eq!(scene.bodies[1].name, "body2");
-    let Shape::Rope { points, segments: 20, .. } = &scene.bodies[1].mesh.shape else { panic!("a rope") };
-    assert_eq!(points[1], [1.0, 0.0, 0.0]);
-    assert_eq!(scene.bodies[1].element, Element::Springs);
-    assert_eq!(body.element, Element::Tets);
     let stiffness = scene.bodies[3].material.base.stiffness.as_ref().expect("21 constants");
     let at = |i: usize| stiffness[i].constant();
     assert_eq!((at(0), at(1), at(2), at(20)), (Some(3.0), Some(1.0), Some(0.0), Some(1.0)));
     let per_cell = read(&replaced(8, "material = { rho = 1000, C = { cell_data = \"C\" } }"));
     let stiffness = per_cell.bodies[0].material.base.stiffness.as_ref().expect("21 fields");
     assert_eq!(stiffness[20], Field::CellData("C66".into()));
+}
+
+#[test]
+fn what_acts_on_bodies_and_the_output_are_read() {
+    let scene = read(MANY_KEYS);
     assert_eq!(scene.pins[0].axes, [false, false, true]);
     assert_eq!(scene.loads[0].selector, Selector::All);
     assert_eq!(scene.loads[1].selector, Selector::Surface(true));
-    assert!(matches!(
-        scene.contacts[0].kind,
-        ContactKind::Bodies { between: Some([0, 3]), thickness: Some(_) }
-    ));
-    assert!(matches!(scene.contacts[1].kind, ContactKind::Itself { body: Some(0), thickness: None }));
-    assert!(matches!(scene.contacts[2].kind, ContactKind::Sphere { inside: true, .. }));
+    assert_eq!(scene.contacts[0].pair, ContactPair::Bodies(Some([0, 3])));
+    assert!(scene.contacts[0].parameters.number("thickness").is_some());
+    assert_eq!(scene.contacts[1].pair, ContactPair::Itself(Some(0)));
+    assert!(scene.contacts[1].parameters.number("thickness").is_none());
+    assert!(matches!(scene.contacts[2].obstacle(), Some(ObstacleShape::Sphere { inside: true, .. })));
     let ends =
         [EndSpec { body: 2, at: EndAt::Vertex(0) }, EndSpec { body: 0, at: EndAt::Nearest([0.0, 0.0, 1.0]) }];
     assert_eq!(scene.constraints[0].kind, ConstraintKind::Distance { between: ends, length: None });
@@ -296,6 +324,8 @@ fn unlikely_units_are_warned_about() {
     assert!(read(SMALL).warnings.is_empty());
     let material = |m: &str| replaced(8, &format!("material = {{ {m} }}"));
     warned(&material("E = 2.1, nu = 0.3, rho = 1000"), "body.bar.material.E = 2.1 Pa");
+    warned(&material("E = 210, nu = 0.3, rho = 7850"), "210 GPa is 2.1e11");
+    assert!(read(&material("E = 1000, nu = 0.3, rho = 1000")).warnings.is_empty());
     warned(&material("E = 1e14, nu = 0.3, rho = 1000"), "stiffer than diamond");
     warned(&material("E = 1e6, nu = 0.3, rho = 7.8"), "g/cm³");
     warned(&material("E = 1e6, nu = 0.3, rho = 1e6"), "heavier");
@@ -305,7 +335,6 @@ fn unlikely_units_are_warned_about() {
     warned(&material(stiffness), "not positive definite");
     assert!(read(&material(&stiffness.replace("C12 = 2", "C12 = 0.5"))).warnings.is_empty());
     warned(&with("[environment]\ngravity = [0, -981, 0]"), "SI wants m/s²");
-    warned(&replaced(7, "mesh = { box = { size = [40000, 10, 10], cells = [1, 1, 1] } }"), "millimetres");
     warned(&replaced(4, "step = 5"), "longer than the run");
     warned(&replaced(4, "step = 1e-10"), "steps will take very long");
     warned(&with("[output]\nevery = 0.001"), "every step becomes a frame");

@@ -5,11 +5,11 @@
 
 use super::tensor::add_scaled;
 use super::{Fine, Overlaps, Tensor};
-use crate::mesh::TetMesh;
-use lilyan_solve::threads;
+use crate::mesh::Mesh;
+use lilyan_parallel::threads;
 
 /// Effective tensor of each coarse tet, Pa: Σ |T ∩ 𝕋| C / |𝕋|.
-pub fn average(fine: &Fine<'_>, coarse: &TetMesh, overlaps: &Overlaps) -> Vec<Tensor> {
+pub fn average(fine: &Fine<'_>, coarse: &Mesh, overlaps: &Overlaps) -> Vec<Tensor> {
     let volumes = coarse.signed_volumes();
     threads::par_map(overlaps.len(), |q| {
         let mut sum = [[0.0; 6]; 6];

@@ -4,7 +4,7 @@
 //! other, and what is left of a tet is one tet or three: no general polyhedra, and volume and first moments are sums
 //! over tets, exact to round-off.
 
-use crate::mesh::vector::{V3, cross, dot, sub};
+use crate::math::vector::{V3, cross, dot, sub};
 
 /// Barycentric coordinates in the outer tet.
 type Point = [f64; 4];

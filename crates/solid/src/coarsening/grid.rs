@@ -1,13 +1,13 @@
 //! A coarse mesh where there is none: a grid of Kuhn tets over the body.
 
 use super::{CoarseningError, fail};
-use crate::mesh::TetMesh;
-use crate::mesh::vector::{V3, add, sub};
+use crate::math::vector::{V3, add, sub};
+use crate::mesh::Mesh;
 use crate::meshing::box_mesh;
 
 /// A grid of cells over the body's bounding box, of about `tets` tets that hold part of the body. Cells are as near to
 /// cubes as whole numbers of them allow, and end with the box: flat ends of a body are faces of the grid.
-pub fn cover(fine: &TetMesh, tets: usize) -> Result<TetMesh, CoarseningError> {
+pub fn cover(fine: &Mesh, tets: usize) -> Result<Mesh, CoarseningError> {
     let Some([lo, hi]) = fine.bounds() else { return fail("the body has no vertices") };
     if tets < 6 {
         return fail(format!("{tets} tets are too few to cover a body: ask for 6 or more"));
@@ -34,12 +34,12 @@ pub fn cover(fine: &TetMesh, tets: usize) -> Result<TetMesh, CoarseningError> {
 }
 
 /// How many cells the centre of some fine tet, or one of its corners drawn a little towards it, is in.
-fn touched(fine: &TetMesh, lo: V3, size: V3, cells: [usize; 3]) -> usize {
+fn touched(fine: &Mesh, lo: V3, size: V3, cells: [usize; 3]) -> usize {
     let mut seen = vec![false; cells.iter().product()];
-    for t in 0..fine.tets.len() {
+    for t in 0..fine.tets().len() {
         let corners = fine.corners(t);
         let centre: V3 = std::array::from_fn(|k| 0.25 * corners.iter().map(|c| c[k]).sum::<f64>());
-        for p in corners.iter().map(|c| crate::mesh::vector::lerp(*c, centre, 0.1)).chain([centre]) {
+        for p in corners.iter().map(|c| crate::math::vector::lerp(*c, centre, 0.1)).chain([centre]) {
             let [i, j, k] = [0, 1, 2].map(|a| {
                 let at = (p[a] - lo[a]) / size[a].max(f64::MIN_POSITIVE) * cells[a] as f64;
                 (at as usize).min(cells[a] - 1)

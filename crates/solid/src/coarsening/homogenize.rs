@@ -17,9 +17,9 @@ use super::harmonic::gradient_of;
 use super::tensor::{add_scaled, compose, product, strain_of, symmetric, transposed};
 use super::{Fine, Harmonic, Overlaps, Tensor, gradients};
 use crate::math::eigen_symmetric;
-use crate::mesh::TetMesh;
-use crate::mesh::vector::{V3, sub};
-use lilyan_solve::threads;
+use crate::math::vector::{V3, sub};
+use crate::mesh::Mesh;
+use lilyan_parallel::threads;
 
 /// Least stiffness of a coarse tet relative to the volume average.
 pub const SOFTEST: f64 = 1e-8;
@@ -39,23 +39,18 @@ pub struct Homogenized {
     pub samples: [Vec<f64>; 6],
 }
 
-/// Effective tensors of the coarse tets; see the module.
-pub fn homogenize(
-    fine: &Fine<'_>,
-    coarse: &TetMesh,
-    overlaps: &Overlaps,
-    harmonic: &Harmonic,
-) -> Homogenized {
+/// Effective tensors of the coarse tets: those that give the coarse body the mean strains of the harmonic displacements.
+pub fn homogenize(fine: &Fine<'_>, coarse: &Mesh, overlaps: &Overlaps, harmonic: &Harmonic) -> Homogenized {
     let samples = sample(fine.mesh, coarse, overlaps, harmonic);
     let averages = super::average(fine, coarse, overlaps);
-    let found = threads::par_map(coarse.tets.len(), |q| {
+    let found = threads::par_map(coarse.tets().len(), |q| {
         let (volume, g) = gradients(coarse.corners(q));
-        let strain = strains(&samples, &coarse.tets[q], &g);
+        let strain = strains(&samples, &coarse.tets()[q], &g);
         let mut energy = [[0.0; 6]; 6];
         for s in overlaps.of(q) {
             let e = s.fine as usize;
             let (_, g) = gradients(fine.mesh.corners(e));
-            let fine_strain = strains(&harmonic.displacements, &fine.mesh.tets[e], &g);
+            let fine_strain = strains(&harmonic.displacements, &fine.mesh.tets()[e], &g);
             let stored = product(&transposed(&fine_strain), &product(fine.stiffness(e), &fine_strain));
             add_scaled(&mut energy, s.volume / volume, &stored);
         }
@@ -109,14 +104,14 @@ fn bounded(compliance: &Tensor, average: &Tensor) -> (Tensor, u8, u8) {
 }
 
 /// The six displacements at the coarse vertices.
-fn sample(fine: &TetMesh, coarse: &TetMesh, overlaps: &Overlaps, harmonic: &Harmonic) -> [Vec<f64>; 6] {
+fn sample(fine: &Mesh, coarse: &Mesh, overlaps: &Overlaps, harmonic: &Harmonic) -> [Vec<f64>; 6] {
     let locator = fine.locator();
     let (offsets, around) = coarse.vertex_tets();
-    let size = fine.bounds().map_or(0.0, |[a, b]| crate::mesh::vector::norm(sub(b, a)));
+    let size = fine.bounds().map_or(0.0, |[a, b]| crate::math::vector::norm(sub(b, a)));
     let places: Vec<[[f64; 3]; 6]> = threads::par_map(coarse.vertices.len(), |v| {
         let x = coarse.vertices[v];
         let Some(place) = locator.locate(x) else { return [[0.0; 3]; 6] };
-        let tet = &fine.tets[place.tet];
+        let tet = &fine.tets()[place.tet];
         let mut out: [[f64; 3]; 6] = std::array::from_fn(|a| {
             let h = &harmonic.displacements[a];
             std::array::from_fn(|k| (0..4).map(|n| place.barycentric[n] * h[3 * tet[n] as usize + k]).sum())
@@ -137,11 +132,11 @@ fn sample(fine: &TetMesh, coarse: &TetMesh, overlaps: &Overlaps, harmonic: &Harm
 }
 
 /// The mean of ∂h/∂x over the fine body in these coarse tets.
-fn mean_gradient(fine: &TetMesh, h: &[f64], overlaps: &Overlaps, tets: &[u32]) -> [[f64; 3]; 3] {
+fn mean_gradient(fine: &Mesh, h: &[f64], overlaps: &Overlaps, tets: &[u32]) -> [[f64; 3]; 3] {
     let (mut sum, mut volume) = ([[0.0; 3]; 3], 0.0);
     for s in tets.iter().flat_map(|q| overlaps.of(*q as usize)) {
         let e = s.fine as usize;
-        let gradient = gradient_of(h, &fine.tets[e], &gradients(fine.corners(e)).1);
+        let gradient = gradient_of(h, &fine.tets()[e], &gradients(fine.corners(e)).1);
         volume += s.volume;
         for (sum, g) in sum.as_flattened_mut().iter_mut().zip(gradient.as_flattened()) {
             *sum += s.volume * g;

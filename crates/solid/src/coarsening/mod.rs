@@ -5,7 +5,9 @@
 //! | `tensor` | elasticity tensors as 6×6 matrices |
 //! | `clip` | the part of one tet inside another, exactly |
 //! | `overlap` | which part of the fine body belongs to which coarse tet |
-//! | `harmonic` | six displacements under uniform stress on the outer boundary |
+//! | `boundary` | the faces that are pulled: the outer boundary without lips and notches |
+//! | `traction` | unit stresses as tractions there |
+//! | `harmonic` | six displacements under these tractions |
 //! | `average` | effective tensors by volume: the thing to beat |
 //! | `homogenize` | effective tensors that store the energy of the six displacements \[kharevych2010, ch. 4\] |
 //! | `grid` | a coarse mesh where there is none |
@@ -15,28 +17,32 @@
 //! are per volume of the coarse tet: one that is half full is half as stiff and half as heavy.
 
 mod average;
+mod boundary;
 mod clip;
 mod grid;
 mod harmonic;
 mod homogenize;
 mod overlap;
 mod tensor;
+mod traction;
 
 pub use average::average;
+pub use boundary::{outer_faces, pulled_faces};
 pub use grid::cover;
-pub use harmonic::{DIRECT, Harmonic, harmonic, outer_faces};
+pub use harmonic::{DIRECT, Harmonic, Loading, harmonic};
 pub use homogenize::{Homogenized, SOFTEST, homogenize};
 pub use overlap::{Fitted, LEAST_FILL, Overlaps, Share, fit};
 pub use tensor::{Tensor, from_voigt, of_material, to_voigt};
+pub use traction::Traction;
 
-use crate::mesh::TetMesh;
-use crate::mesh::vector::{V3, cross, dot, scale, sub};
+use crate::math::vector::{V3, cross, dot, scale, sub};
+use crate::mesh::Mesh;
 use std::fmt;
 
 /// A fine body as coarsening sees it.
 pub struct Fine<'a> {
     /// Rest shape.
-    pub mesh: &'a TetMesh,
+    pub mesh: &'a Mesh,
     /// Elasticity tensor at rest: one for all tets or one for each, Pa.
     pub stiffness: &'a [Tensor],
     /// Density: one for all tets or one for each, kg/m³.

@@ -1,10 +1,10 @@
 //! Which part of the fine body belongs to which coarse tet.
 
 use super::{CoarseningError, Fine, Progress, clip, fail};
-use crate::mesh::TetMesh;
+use crate::math::vector::{V3, bounds, lerp, sub, volume};
+use crate::mesh::Mesh;
 use crate::mesh::topology::compress;
-use crate::mesh::vector::{V3, bounds, lerp, sub, volume};
-use lilyan_solve::threads;
+use lilyan_parallel::threads;
 
 /// A coarse tet that is filled by less than this share is left out; what it held goes to the nearest other. Its corners
 /// outside would be light and make explicit steps short, for no stiffness to speak of.
@@ -57,9 +57,9 @@ impl Overlaps {
 
     /// Mass of each vertex of the coarse mesh, kg: ∫ρN over the fine body. What lies inside the coarse mesh keeps its
     /// centre of mass.
-    pub fn masses(&self, coarse: &TetMesh, fine: &Fine<'_>) -> Vec<f64> {
+    pub fn masses(&self, coarse: &Mesh, fine: &Fine<'_>) -> Vec<f64> {
         let mut out = vec![0.0; coarse.vertices.len()];
-        for (q, tet) in coarse.tets.iter().enumerate() {
+        for (q, tet) in coarse.tets().iter().enumerate() {
             for s in self.of(q) {
                 let mass = fine.density(s.fine as usize) * s.volume;
                 for (v, w) in tet.iter().zip(s.weights) {
@@ -71,7 +71,7 @@ impl Overlaps {
     }
 
     /// Mass in each coarse tet over its volume, kg/m³.
-    pub fn densities(&self, coarse: &TetMesh, fine: &Fine<'_>) -> Vec<f64> {
+    pub fn densities(&self, coarse: &Mesh, fine: &Fine<'_>) -> Vec<f64> {
         let volumes = coarse.signed_volumes();
         let mass =
             |q: usize| self.of(q).iter().map(|s| fine.density(s.fine as usize) * s.volume).sum::<f64>();
@@ -82,7 +82,7 @@ impl Overlaps {
 /// A coarse mesh without what holds nothing of the fine body, and what belongs to each of its tets.
 pub struct Fitted {
     /// The coarse mesh.
-    pub mesh: TetMesh,
+    pub mesh: Mesh,
     /// What belongs to its tets.
     pub overlaps: Overlaps,
     /// Coarse tets left out: those filled by less than [`LEAST_FILL`].
@@ -95,10 +95,10 @@ pub struct Fitted {
 ///
 /// # Errors
 /// The meshes do not meet, or the coarse one overlaps itself.
-pub fn fit(coarse: &TetMesh, fine: &TetMesh, progress: Progress<'_>) -> Result<Fitted, CoarseningError> {
+pub fn fit(coarse: &Mesh, fine: &Mesh, progress: Progress<'_>) -> Result<Fitted, CoarseningError> {
     let pairs = overlaps(coarse, fine, progress);
     let coarse_volumes = coarse.signed_volumes();
-    let mut filled = vec![0.0; coarse.tets.len()];
+    let mut filled = vec![0.0; coarse.tets().len()];
     for (q, s) in &pairs {
         filled[*q as usize] += s.volume;
     }
@@ -116,19 +116,19 @@ pub fn fit(coarse: &TetMesh, fine: &TetMesh, progress: Progress<'_>) -> Result<F
         pairs.into_iter().filter(|(q, _)| keep[*q as usize]).map(|(q, s)| (numbers[q as usize], s)).collect();
     let beyond = complete(&mesh, fine, &mut pairs)?;
     let order: Vec<(u32, u32)> = pairs.iter().enumerate().map(|(n, (q, _))| (*q, n as u32)).collect();
-    let (offsets, order) = compress(mesh.tets.len(), &order);
+    let (offsets, order) = compress(mesh.tets().len(), &order);
     let shares = order.iter().map(|n| pairs[*n as usize].1).collect();
     let left_out = keep.iter().filter(|k| !**k).count();
     Ok(Fitted { mesh, overlaps: Overlaps { offsets, shares }, left_out, beyond })
 }
 
 /// All overlaps (coarse tet, part of a fine one), fine tets ascending.
-fn overlaps(coarse: &TetMesh, fine: &TetMesh, progress: Progress<'_>) -> Vec<(u32, Share)> {
+fn overlaps(coarse: &Mesh, fine: &Mesh, progress: Progress<'_>) -> Vec<(u32, Share)> {
     let boxes: Vec<[V3; 2]> =
-        (0..coarse.tets.len()).map(|q| bounds(coarse.corners(q)).unwrap_or_default()).collect();
-    let tree = Tree::new(&boxes);
+        (0..coarse.tets().len()).map(|q| bounds(coarse.corners(q)).unwrap_or_default()).collect();
+    let tree = OverlapTree::new(&boxes);
     let volumes = coarse.signed_volumes();
-    let chunks = fine.tets.len().div_ceil(CHUNK);
+    let chunks = fine.tets().len().div_ceil(CHUNK);
     let mut out = Vec::new();
     // In rounds, so that progress can be told in between.
     const ROUND: usize = 64;
@@ -137,7 +137,7 @@ fn overlaps(coarse: &TetMesh, fine: &TetMesh, progress: Progress<'_>) -> Vec<(u3
         let parts = threads::par_map(ROUND.min(chunks - first), |k| {
             let start = (first + k) * CHUNK;
             let mut found = Vec::new();
-            for p in start..fine.tets.len().min(start + CHUNK) {
+            for p in start..fine.tets().len().min(start + CHUNK) {
                 let corners = fine.corners(p);
                 for q in tree.meets(&bounds(corners).unwrap_or_default()) {
                     let outer = coarse.corners(q as usize);
@@ -170,7 +170,7 @@ fn barycentric(p: V3, x: [V3; 4]) -> [f64; 4] {
 
 /// Gives what no coarse tet holds to the nearest one, and makes parts of a fine tet add up to its volume; returns the
 /// share of the body that went to the nearest.
-fn complete(coarse: &TetMesh, fine: &TetMesh, pairs: &mut Vec<(u32, Share)>) -> Result<f64, CoarseningError> {
+fn complete(coarse: &Mesh, fine: &Mesh, pairs: &mut Vec<(u32, Share)>) -> Result<f64, CoarseningError> {
     let whole = fine.signed_volumes();
     let mut held = vec![0.0; whole.len()];
     let mut moment = vec![[0.0; 3]; whole.len()];
@@ -219,7 +219,7 @@ fn complete(coarse: &TetMesh, fine: &TetMesh, pairs: &mut Vec<(u32, Share)>) -> 
 }
 
 /// Centre of the part of a fine tet that no coarse tet holds.
-fn centre_of_rest(fine: &TetMesh, p: usize, whole: f64, held: f64, moment: V3) -> V3 {
+fn centre_of_rest(fine: &Mesh, p: usize, whole: f64, held: f64, moment: V3) -> V3 {
     let corners = fine.corners(p);
     let centre: V3 = std::array::from_fn(|k| 0.25 * corners.iter().map(|c| c[k]).sum::<f64>());
     let rest = whole - held;
@@ -231,10 +231,10 @@ fn centre_of_rest(fine: &TetMesh, p: usize, whole: f64, held: f64, moment: V3) -
 }
 
 /// The tets that are to be kept and their vertices; new numbers of the tets.
-fn kept(mesh: &TetMesh, keep: &[bool]) -> (TetMesh, Vec<u32>) {
-    let mut numbers = vec![u32::MAX; mesh.tets.len()];
+fn kept(mesh: &Mesh, keep: &[bool]) -> (Mesh, Vec<u32>) {
+    let mut numbers = vec![u32::MAX; mesh.tets().len()];
     let mut vertex = vec![u32::MAX; mesh.vertices.len()];
-    for tet in mesh.tets.iter().zip(keep).filter(|(_, k)| **k).map(|(t, _)| t) {
+    for tet in mesh.tets().iter().zip(keep).filter(|(_, k)| **k).map(|(t, _)| t) {
         tet.iter().for_each(|v| vertex[*v as usize] = 0);
     }
     let mut vertices = Vec::new();
@@ -243,27 +243,27 @@ fn kept(mesh: &TetMesh, keep: &[bool]) -> (TetMesh, Vec<u32>) {
         vertices.push(mesh.vertices[v]);
     }
     let mut tets = Vec::new();
-    for (q, tet) in mesh.tets.iter().enumerate().filter(|(q, _)| keep[*q]) {
+    for (q, tet) in mesh.tets().iter().enumerate().filter(|(q, _)| keep[*q]) {
         numbers[q] = tets.len() as u32;
         tets.push(tet.map(|v| vertex[v as usize]));
     }
-    (TetMesh::new(vertices, tets), numbers)
+    (Mesh::new(vertices, tets), numbers)
 }
 
 /// A tree of boxes.
-struct Tree {
-    nodes: Vec<Node>,
+struct OverlapTree {
+    nodes: Vec<OverlapNode>,
     order: Vec<u32>,
 }
 
-struct Node {
+struct OverlapNode {
     around: [V3; 2],
     /// Second child (the first follows its parent), or 0 for a leaf.
     second: u32,
     range: [u32; 2],
 }
 
-impl Tree {
+impl OverlapTree {
     const LEAF: usize = 4;
 
     fn new(boxes: &[[V3; 2]]) -> Self {
@@ -279,7 +279,11 @@ impl Tree {
     fn split(&mut self, boxes: &[[V3; 2]], order: &mut [u32], first: usize) {
         let around = bounds(order.iter().flat_map(|&n| boxes[n as usize])).unwrap_or_default();
         let node = self.nodes.len();
-        self.nodes.push(Node { around, second: 0, range: [first as u32, (first + order.len()) as u32] });
+        self.nodes.push(OverlapNode {
+            around,
+            second: 0,
+            range: [first as u32, (first + order.len()) as u32],
+        });
         if order.len() <= Self::LEAF {
             return;
         }

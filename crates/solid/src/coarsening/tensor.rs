@@ -4,8 +4,8 @@
 //! and inverses and eigenvalues are those of the tensor.
 
 use crate::materials::{Mat9, Material};
+use crate::math::vector::V3;
 use crate::math::{Mat3, Square};
-use crate::mesh::vector::V3;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// A fourth-order tensor with minor symmetries, in Mandel's notation.

@@ -1,61 +1,113 @@
-//! Rayleigh damping f = −(αM + βK(q)) v, with K the stiffness at the current shape, projected so that it
-//! cannot feed energy in. β K does not damp rotations of an unstressed body; α M damps every motion,
-//! flight included.
+//! Rayleigh damping f = −(αM + βK) v. K is the stiffness at the current shape, projected so that it cannot feed energy in;
+//! β K then does not damp rotations of an unstressed body. On request it is K₀, the stiffness of the rest shape in its rest
+//! orientation \[chen2019, (4.7)\], which damps every rotation away from it. α M damps every motion, flight included.
 
-use super::{Card, Damping};
-use crate::elements::Elements;
+use super::{DampedBody, Damping, DampingCard};
+use crate::parameters::{ModelParameter, ParameterKind};
 use lilyan_solve::BlockMatrix;
+use lilyan_solve::newton::Curvature;
 use std::sync::Arc;
 
-pub(super) const CARD: Card = Card {
+pub(super) static CARD: DampingCard = DampingCard {
     name: "rayleigh",
     summary: "αM + βK; α also slows rigid motion",
     keeps_momenta: false,
     cite: "rayleigh1877",
+    parameters: &[ALPHA, BETA, AT_REST],
+    create: |given| {
+        let [alpha, beta] = [ALPHA, BETA].map(|parameter| given.required(parameter.name));
+        Arc::new(Rayleigh { alpha, beta, at_rest: given.flag(AT_REST.name) })
+    },
+    variants: |time| {
+        let of = |alpha, beta, at_rest| -> Arc<dyn Damping> { Arc::new(Rayleigh { alpha, beta, at_rest }) };
+        vec![of(0.0, time, false), of(0.8, 0.0, false), of(0.0, time, true)]
+    },
 };
 
-/// See the module.
-pub struct Rayleigh<E> {
-    /// The elements of the body that K comes from.
-    pub elements: Arc<E>,
-    /// Global nodes that α slows.
-    pub nodes: std::ops::Range<usize>,
-    /// Mass of each global node, kg.
-    pub masses: Arc<Vec<f64>>,
+const ALPHA: ModelParameter = ModelParameter {
+    name: "alpha",
+    unit: "1/s",
+    example: "0.1",
+    doc: "Damping in proportion to the mass.",
+    kind: ParameterKind::Number { default: 0.0 },
+};
+const BETA: ModelParameter = ModelParameter {
+    name: "beta",
+    unit: "s",
+    example: "0.001",
+    doc: "Damping in proportion to the stiffness.",
+    kind: ParameterKind::Number { default: 0.0 },
+};
+
+const AT_REST: ModelParameter = ModelParameter {
+    name: "at_rest",
+    unit: "",
+    example: "true",
+    doc: "Whether the stiffness is that of the rest shape, which also damps rotations, instead of the current one.",
+    kind: ParameterKind::Flag { default: false },
+};
+
+/// Rayleigh damping.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rayleigh {
     /// α, 1/s.
     pub alpha: f64,
     /// β, s.
     pub beta: f64,
+    /// K is that of the rest shape, not of the current one.
+    pub at_rest: bool,
 }
 
-impl<E: Elements> Damping for Rayleigh<E> {
-    fn add_forces(&self, q: &[f64], v: &[f64], f: &mut [f64]) {
-        self.add_outer_forces(v, f);
-        if self.beta != 0.0 && !self.elements.is_empty() {
-            self.elements.add_hessian_product(q, v, -self.beta, f);
-        }
+impl Rayleigh {
+    /// The positions at which K is taken.
+    fn shape<'a>(&self, body: &'a DampedBody, q: &'a [f64]) -> &'a [f64] {
+        if self.at_rest { &body.rest } else { q }
+    }
+}
+
+impl Damping for Rayleigh {
+    fn card(&self) -> &'static DampingCard {
+        &CARD
+    }
+    fn is_drag(&self) -> bool {
+        self.alpha != 0.0
+    }
+    /// βK of a stressed body has a torque where the body rotates.
+    fn keeps_angular_momentum(&self, _explicit: bool) -> bool {
+        self.alpha == 0.0 && self.beta == 0.0
+    }
+    fn decay_rate(&self, omega: f64) -> Option<f64> {
+        Some(self.alpha + self.beta * omega * omega)
     }
 
-    fn add_outer_forces(&self, v: &[f64], f: &mut [f64]) {
-        for n in self.nodes.clone() {
+    fn add_forces(&self, body: &DampedBody, q: &[f64], v: &[f64], f: &mut [f64]) {
+        if self.beta != 0.0 {
+            for elements in &body.elements {
+                elements.add_hessian_product(self.shape(body, q), v, -self.beta, f);
+            }
+        }
+        self.add_outer_forces(body, v, f);
+    }
+
+    fn add_outer_forces(&self, body: &DampedBody, v: &[f64], f: &mut [f64]) {
+        for n in body.nodes.clone() {
             for i in 3 * n..3 * n + 3 {
-                f[i] -= self.alpha * self.masses[n] * v[i];
+                f[i] -= self.alpha * body.masses[n] * v[i];
             }
         }
     }
 
-    fn add_matrix(&self, q: &[f64], d: &mut BlockMatrix) {
-        if self.beta != 0.0 && !self.elements.is_empty() {
+    fn add_matrix(&self, body: &DampedBody, q: &[f64], d: &mut BlockMatrix) {
+        if self.beta != 0.0 && !body.elements.is_empty() {
             let mut k = BlockMatrix::zeros(d.pattern().clone());
-            self.elements.add_hessian(q, true, &mut k);
+            for elements in &body.elements {
+                elements.add_hessian(self.shape(body, q), Curvature::Projected, &mut k);
+            }
             d.add_scaled(self.beta, &k);
         }
-        if self.nodes.is_empty() {
-            return;
-        }
-        let mut diagonal = vec![0.0; 3 * self.masses.len()];
-        for n in self.nodes.clone() {
-            diagonal[3 * n..3 * n + 3].fill(self.alpha * self.masses[n]);
+        let mut diagonal = vec![0.0; 3 * body.masses.len()];
+        for n in body.nodes.clone() {
+            diagonal[3 * n..3 * n + 3].fill(self.alpha * body.masses[n]);
         }
         d.add_diagonal(&diagonal);
     }

@@ -5,8 +5,10 @@
 //! the strip in a cloth), ½Bκ²d needs k = B/d³. Quadratic and free of strain at any rigid motion; an even stretch
 //! costs nothing, an uneven one a little.
 
-use super::Elements;
+use super::{ElementCells, Elements};
+use crate::potentials::{Kind, Potential, PotentialRole};
 use lilyan_solve::BlockMatrix;
+use lilyan_solve::newton::Curvature;
 
 /// Three nodes in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,9 +52,9 @@ impl Bending {
     }
 }
 
-impl Elements for Bending {
-    fn is_empty(&self) -> bool {
-        self.list.is_empty()
+impl Potential for Bending {
+    fn role(&self) -> PotentialRole<'_> {
+        PotentialRole::smooth(Kind::Elastic)
     }
 
     fn energy(&self, q: &[f64]) -> f64 {
@@ -68,7 +70,7 @@ impl Elements for Bending {
         self.add_product(q, 1.0, g);
     }
 
-    fn add_hessian(&self, _q: &[f64], _projected: bool, h: &mut BlockMatrix) {
+    fn add_hessian(&self, _q: &[f64], _curvature: Curvature, h: &mut BlockMatrix) {
         for bend in &self.list {
             for i in 0..3 {
                 for j in 0..=i {
@@ -80,14 +82,34 @@ impl Elements for Bending {
         }
     }
 
-    fn add_hessian_product(&self, _q: &[f64], v: &[f64], c: f64, out: &mut [f64]) {
-        self.add_product(v, c, out);
-    }
-
     /// The midpoint gradient, which is exact for a quadratic energy.
     fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         self.add_product(q0, 0.5, g);
         self.add_product(q1, 0.5, g);
         true
+    }
+}
+
+impl Elements for Bending {
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+    fn each_clique(&self, f: &mut dyn FnMut(&[u32])) {
+        self.list.iter().for_each(|b| f(&b.nodes));
+    }
+    fn joins(&self) -> bool {
+        false
+    }
+    fn has_constant_stiffness(&self) -> bool {
+        true
+    }
+
+    fn add_hessian_product(&self, _q: &[f64], v: &[f64], c: f64, out: &mut [f64]) {
+        self.add_product(v, c, out);
+    }
+
+    /// The springs or triangles between the same nodes are what is seen. There is no F: bending is damped by `rayleigh` only.
+    fn cells(&self) -> Option<&dyn ElementCells> {
+        None
     }
 }

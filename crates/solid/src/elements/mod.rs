@@ -1,124 +1,80 @@
-//! Elements: from nodal positions to energies, forces and stiffness. Tets four at a time; triangles of membranes,
-//! springs and bends one by one.
+//! Elements: from nodal positions to energies, forces and stiffness.
+//!
+//! A body has a list of [`Elements`], each a set of elements of one kind: linear tets (four at a time in SIMD lanes),
+//! triangles of membranes, springs, bends, and the faces that hold discontinuous cells together. Everything that the
+//! rest of the program asks of a kind goes through this trait: forces, masses, cells and fields for output, and the
+//! points at which damping acts. A new kind for solids is a folder here with its [`SolidKind`], and its line in [`SOLID_KINDS`].
 
-mod assembly;
 mod bending;
-mod cells;
-mod gluing;
-pub mod kernel;
-mod level;
-mod material_stiffness;
-mod matrices;
-pub(crate) mod membrane;
-mod quad;
+mod dg;
+mod fields;
+mod membrane;
+mod points;
+mod solid;
 mod springs;
-mod strains;
 mod tets;
-mod turned;
 
 pub use bending::{Bend, Bending};
-pub use cells::Cells;
-pub use gluing::{Gluing, GluingKind};
-pub use kernel::{Block, Constants};
+pub(crate) use dg::join;
+pub use dg::{DISCONTINUOUS_TETS, Gluing, Simplices};
+pub use fields::{CellField, von_mises};
 pub use membrane::{Membrane, MembraneModel, Triangle};
+pub use points::{PointLaw, PointSet};
+pub use solid::{Glued, GluingKind, SolidInput, SolidKind};
 pub use springs::{Spring, Springs};
-pub use tets::Tets;
+pub use tets::{LINEAR_TETS, Tets};
 
-use lilyan_dynamics::corotated::Rotation;
-use lilyan_dynamics::strains::Strains;
+use crate::mesh::{CellBlock, CellKind};
+use crate::potentials::Potential;
 use lilyan_solve::BlockMatrix;
+use std::any::Any;
 
-/// A set of elements of one kind, with the elastic energy W of all of them.
-pub trait Elements: Send + Sync {
+/// Every kind of continuous elements for solids; the first is the default.
+pub static SOLID_KINDS: &[&SolidKind] = &[&LINEAR_TETS];
+
+/// A set of elements of one kind, with the elastic energy W of all of them as a [`Potential`].
+pub trait Elements: Potential + Any {
+    /// How many there are.
+    fn len(&self) -> usize;
     /// Whether there are none.
-    fn is_empty(&self) -> bool;
-    /// W, J; +∞ where infeasible.
-    fn energy(&self, q: &[f64]) -> f64;
-    /// Adds ∇W, N.
-    fn add_gradient(&self, q: &[f64], g: &mut [f64]);
-    /// Adds ∇²W, N/m, exact or projected element by element.
-    fn add_hessian(&self, q: &[f64], projected: bool, h: &mut BlockMatrix);
-    /// Adds c K v with K the projected stiffness at q.
-    fn add_hessian_product(&self, q: &[f64], v: &[f64], c: f64, out: &mut [f64]);
-    /// Adds a discrete gradient between q₀ and q₁ (see [`lilyan_dynamics::System`]); `false` where infeasible.
-    fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool;
-    /// Adds the stiffness of elements by themselves, without what joins them; by default all of it, projected.
-    fn add_element_stiffness(&self, q: &[f64], h: &mut BlockMatrix) {
-        self.add_hessian(q, true, h);
-    }
-    /// Adds the material stiffness, that is ∇²W without what comes of the stress, positive semidefinite; by default the
-    /// projection of all of it.
-    fn add_material_stiffness(&self, q: &[f64], h: &mut BlockMatrix) {
-        self.add_hessian(q, true, h);
-    }
-
-    /// The strains that the energy is made of (see [`lilyan_dynamics::strains`]), if it is.
-    fn strains(&self) -> Option<&dyn Strains> {
-        None
-    }
-    /// What should have strains and has none, by the name of its material.
-    fn not_strained(&self) -> Option<&'static str> {
-        None
-    }
-    /// Whether some strains have no compliance.
-    fn incompressible(&self) -> bool {
-        false
-    }
-
-    /// What has no co-rotated form (see [`lilyan_dynamics::corotated`]), by the name of its material.
-    fn not_corotated(&self) -> Option<&'static str> {
-        None
-    }
-    /// Adds ∇W with the elements' frames turned by `rotation`, N; springs and membranes turn by themselves.
-    fn add_turned_gradient(&self, q: &[f64], _rotation: Rotation, _held: &[bool], g: &mut [f64]) {
-        self.add_gradient(q, g);
-    }
-    /// Adds the stiffness with these frames fixed, N/m.
-    fn add_turned_stiffness(&self, q: &[f64], _rotation: Rotation, _held: &[bool], k: &mut BlockMatrix) {
-        self.add_material_stiffness(q, k);
-    }
-}
-
-impl Elements for Tets {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    fn energy(&self, q: &[f64]) -> f64 {
-        Tets::energy(self, q)
-    }
-    fn add_gradient(&self, q: &[f64], g: &mut [f64]) {
-        Tets::add_gradient(self, q, g);
-    }
-    fn add_hessian(&self, q: &[f64], projected: bool, h: &mut BlockMatrix) {
-        Tets::add_hessian(self, q, projected, h);
-    }
-    fn add_hessian_product(&self, q: &[f64], v: &[f64], c: f64, out: &mut [f64]) {
-        Tets::add_hessian_product(self, q, v, c, out);
-    }
-    fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
-        Tets::add_discrete_gradient(self, q0, q1, g)
-    }
-    fn strains(&self) -> Option<&dyn Strains> {
-        self.has_strains().then_some(self as &dyn Strains)
-    }
-    fn not_strained(&self) -> Option<&'static str> {
-        (!self.has_strains()).then(|| self.material().card().name)
-    }
-    fn incompressible(&self) -> bool {
-        Tets::incompressible(self)
-    }
-    fn not_corotated(&self) -> Option<&'static str> {
-        self.material().frame().is_none().then(|| self.material().card().name)
-    }
-    fn add_turned_gradient(&self, q: &[f64], rotation: Rotation, held: &[bool], g: &mut [f64]) {
-        Tets::add_turned_gradient(self, q, rotation, held, g);
-    }
-    fn add_turned_stiffness(&self, q: &[f64], rotation: Rotation, held: &[bool], k: &mut BlockMatrix) {
-        Tets::add_turned_stiffness(self, q, rotation, held, k);
-    }
-    fn add_material_stiffness(&self, q: &[f64], h: &mut BlockMatrix) {
-        self.add_element_matrices(h, &|e| {
-            material_stiffness::material_tangent(self.material(), self.constants(e), &self.gradient_of(e, q))
-        });
-    }
+    /// Calls `f` with the nodes that each element couples, for the pattern of the stiffness matrix.
+    fn each_clique(&self, f: &mut dyn FnMut(&[u32]));
+    /// Whether they only join other elements. They are not damped, and a method that treats elements implicitly may leave
+    /// them out.
+    fn joins(&self) -> bool;
+    /// Whether the stiffness is the same at all positions.
+    fn has_constant_stiffness(&self) -> bool;
+    /// Adds c K v with K the projected stiffness at q.
+    fn add_hessian_product(&self, q: &[f64], v: &[f64], c: f64, out: &mut [f64]);
+    /// Their cells; `None` for elements without a deformation gradient, such as bends and faces: they have no mass, no fields
+    /// and no points at which damping acts.
+    fn cells(&self) -> Option<&dyn ElementCells>;
+}
+
+/// Elements with a deformation gradient F: cells with mass, fields for output and quadrature points.
+pub trait ElementCells {
+    /// What kind of cells they are.
+    fn cell_kind(&self) -> CellKind;
+    /// The cells for output, in global nodes.
+    fn block(&self) -> CellBlock;
+    /// The mass that they bring; `None` where masses are given at the nodes.
+    fn mass(&self) -> Option<&dyn ElementMass>;
+    /// Appends a field at positions q, [`CellField::components`] numbers for each cell.
+    fn append_field(&self, field: CellField, q: &[f64], out: &mut Vec<f64>);
+
+    /// Adds the nodal forces Σ w P ∇N of the stress P that `law` makes of the gradients of two fields at each point.
+    fn add_point_forces(&self, fields: [&[f64]; 2], law: &dyn PointLaw, out: &mut [f64]);
+    /// Adds Σ w ∇Nᵀ H ∇N with H = [`PointLaw::tangent`] at each point.
+    fn add_point_matrix(&self, q: &[f64], law: &dyn PointLaw, out: &mut BlockMatrix);
+}
+
+/// The mass of elements with a density.
+pub trait ElementMass {
+    /// Adds a mass for each node, kg.
+    fn add_lumped(&self, masses: &mut [f64]);
+    /// Adds ∫ρNₙNₘ, kg.
+    fn add_consistent(&self, mass: &mut BlockMatrix);
 }

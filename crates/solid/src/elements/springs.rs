@@ -8,10 +8,18 @@
 //! the material stiffness, which is never negative, and the geometric one, which is negative where the spring is
 //! pressed and which the projection drops there.
 
-use super::Elements;
-use crate::mesh::vector::{V3, dot, norm, scale};
-use lilyan_dynamics::strains::Strains;
+use super::points::each_stress;
+use super::{CellField, ElementCells, ElementMass, Elements, PointLaw};
+use crate::materials::Constants;
+use crate::math::Mat3;
+use crate::math::vector::{V3, dot, norm, scale};
+use crate::mesh::{CellBlock, CellKind};
+use crate::potentials::{Kind, Potential, PotentialRole};
+use lilyan_dynamics::StiffPart;
+use lilyan_dynamics::corotated::Rotation;
+use lilyan_dynamics::strains::{StrainLayout, Strains};
 use lilyan_solve::BlockMatrix;
+use lilyan_solve::newton::Curvature;
 
 /// A spring between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,8 +57,32 @@ impl Spring {
         self.length / length.max(1e-9 * self.length)
     }
 
+    /// s/l₀ in the first column: F for positions, Ḟ for velocities.
+    fn gradient_of(&self, x: &[f64]) -> Mat3 {
+        let s = self.between(x);
+        Mat3::from_fn(|i, j| if j == 0 { s[i] / self.length } else { 0.0 })
+    }
+
+    /// λ(1 − 1/‖F‖) F, N: the tension at F as from [`Spring::gradient_of`].
+    fn elastic_stress(&self, F: &Mat3) -> Mat3 {
+        let stretch = norm(F.column(0));
+        // Of a spring without length the force has no direction, and is 0 at any rate.
+        F.scale(self.lambda * (1.0 - 1.0 / stretch.max(1e-9)))
+    }
+
+    /// Force per section at rest, Pa; 0 where the section is not known.
+    fn stress(&self, q: &[f64]) -> Mat3 {
+        let s = self.between(q);
+        let l = norm(s);
+        if self.section == 0.0 || l == 0.0 {
+            return Mat3::zero();
+        }
+        let tension = self.lambda / self.section * (l / self.length - 1.0);
+        Mat3::from_fn(|i, j| tension * s[i] * s[j] / (l * l))
+    }
+
     /// Adds ∓`force` to the ends.
-    pub(crate) fn push(&self, force: V3, out: &mut [f64]) {
+    fn push(&self, force: V3, out: &mut [f64]) {
         let [a, b] = self.ends.map(|n| 3 * n as usize);
         for k in 0..3 {
             out[a + k] -= force[k];
@@ -59,7 +91,7 @@ impl Spring {
     }
 
     /// Adds the matrix of a quadratic form of the difference of the ends.
-    pub(crate) fn add_matrix(&self, block: &[f64; 9], out: &mut BlockMatrix) {
+    fn add_matrix(&self, block: &[f64; 9], out: &mut BlockMatrix) {
         let [a, b] = self.ends.map(|n| n as usize);
         out.add_block(a, a, block);
         out.add_block(b, b, block);
@@ -85,13 +117,15 @@ fn block(along: f64, across: f64, n: V3) -> [f64; 9] {
 }
 
 /// The springs of one body, in global node numbers.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Springs {
     list: Vec<Spring>,
     /// The ends of all, one after the other.
     ends: Vec<u32>,
     /// 1/(λ l₀), 1/J.
     compliances: Vec<f64>,
+    /// μ = λ/2 and 0, N: the modulus of an element of length l₀ and unit section.
+    moduli: Constants,
 }
 
 impl Springs {
@@ -99,34 +133,38 @@ impl Springs {
     pub fn new(list: Vec<Spring>) -> Self {
         let ends = list.iter().flat_map(|s| s.ends).collect();
         let compliances = list.iter().map(|s| 1.0 / (s.lambda * s.length)).collect();
-        Self { list, ends, compliances }
+        let moduli: Vec<Vec<f64>> = list.iter().map(|s| vec![0.5 * s.lambda, 0.0]).collect();
+        Self { list, ends, compliances, moduli: Constants::each(&moduli).padded() }
     }
 
     /// All of them.
     pub fn list(&self) -> &[Spring] {
         &self.list
     }
+
+    /// Adds Σ k n nᵀ.
+    fn add_material_stiffness(&self, q: &[f64], h: &mut BlockMatrix) {
+        for spring in &self.list {
+            let (along, _, n) = spring.curvature(q, true);
+            spring.add_matrix(&block(along, 0.0, n), h);
+        }
+    }
 }
 
 /// The strain ‖s‖/l₀ − 1 has the energy ½λl₀ times its square.
 impl Strains for Springs {
-    fn nodes_each(&self) -> usize {
-        2
+    fn layout(&self) -> StrainLayout<'_> {
+        StrainLayout { nodes_each: 2, strains_each: 1, nodes: &self.ends, compliances: &self.compliances }
     }
-    fn strains_each(&self) -> usize {
-        1
+    fn strains(&self, q: &[f64], phi: &mut [f64]) {
+        for (phi, spring) in phi.iter_mut().zip(&self.list) {
+            *phi = spring.strain(q);
+        }
     }
-    fn nodes(&self) -> &[u32] {
-        &self.ends
-    }
-    fn compliances(&self) -> &[f64] {
-        &self.compliances
-    }
-    fn evaluate(&self, q: &[f64], phi: &mut [f64], jacobian: &mut [f64]) {
+    fn jacobian(&self, q: &[f64], jacobian: &mut [f64]) {
         for (k, spring) in self.list.iter().enumerate() {
             let s = spring.between(q);
             let length = norm(s);
-            phi[k] = length / spring.length - 1.0;
             let slope = scale(s, 1.0 / (length.max(1e-9 * spring.length) * spring.length));
             for i in 0..3 {
                 jacobian[6 * k + i] = -slope[i];
@@ -136,13 +174,13 @@ impl Strains for Springs {
     }
 }
 
-impl Elements for Springs {
-    fn strains(&self) -> Option<&dyn Strains> {
-        Some(self)
+impl Potential for Springs {
+    fn role(&self) -> PotentialRole<'_> {
+        PotentialRole::smooth(Kind::Elastic)
     }
 
-    fn is_empty(&self) -> bool {
-        self.list.is_empty()
+    fn strains(&self) -> Option<&dyn Strains> {
+        Some(self)
     }
 
     fn energy(&self, q: &[f64]) -> f64 {
@@ -158,19 +196,10 @@ impl Elements for Springs {
         }
     }
 
-    fn add_hessian(&self, q: &[f64], projected: bool, h: &mut BlockMatrix) {
+    fn add_hessian(&self, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         for spring in &self.list {
-            let (along, across, n) = spring.curvature(q, projected);
+            let (along, across, n) = spring.curvature(q, curvature == Curvature::Projected);
             spring.add_matrix(&block(along, across, n), h);
-        }
-    }
-
-    fn add_hessian_product(&self, q: &[f64], v: &[f64], c: f64, out: &mut [f64]) {
-        for spring in &self.list {
-            let (along, across, n) = spring.curvature(q, true);
-            let rate = spring.between(v);
-            let part = (along - across) * dot(n, rate);
-            spring.push([0, 1, 2].map(|k| c * (part * n[k] + across * rate[k])), out);
         }
     }
 
@@ -185,11 +214,90 @@ impl Elements for Springs {
         true
     }
 
-    /// Σ k n nᵀ.
-    fn add_material_stiffness(&self, q: &[f64], h: &mut BlockMatrix) {
+    /// The material part is Σ k n nᵀ.
+    fn add_stiff_hessian(&self, q: &[f64], part: StiffPart, h: &mut BlockMatrix) {
+        match part {
+            StiffPart::Elements => self.add_hessian(q, Curvature::Projected, h),
+            StiffPart::Material => self.add_material_stiffness(q, h),
+        }
+    }
+
+    fn add_corotated_stiffness(&self, q: &[f64], _rotation: Rotation, _held: &[bool], k: &mut BlockMatrix) {
+        self.add_material_stiffness(q, k);
+    }
+}
+
+impl Elements for Springs {
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+    fn each_clique(&self, f: &mut dyn FnMut(&[u32])) {
+        self.list.iter().for_each(|s| f(&s.ends));
+    }
+    fn joins(&self) -> bool {
+        false
+    }
+    fn has_constant_stiffness(&self) -> bool {
+        false
+    }
+
+    fn add_hessian_product(&self, q: &[f64], v: &[f64], c: f64, out: &mut [f64]) {
         for spring in &self.list {
-            let (along, _, n) = spring.curvature(q, true);
-            spring.add_matrix(&block(along, 0.0, n), h);
+            let (along, across, n) = spring.curvature(q, true);
+            let rate = spring.between(v);
+            let part = (along - across) * dot(n, rate);
+            spring.push([0, 1, 2].map(|k| c * (part * n[k] + across * rate[k])), out);
+        }
+    }
+    fn cells(&self) -> Option<&dyn ElementCells> {
+        Some(self)
+    }
+}
+
+impl ElementCells for Springs {
+    fn cell_kind(&self) -> CellKind {
+        CellKind::Line
+    }
+    fn block(&self) -> CellBlock {
+        CellBlock { kind: self.cell_kind(), nodes: self.ends.clone() }
+    }
+    fn mass(&self) -> Option<&dyn ElementMass> {
+        None
+    }
+    fn append_field(&self, field: CellField, q: &[f64], out: &mut Vec<f64>) {
+        for spring in &self.list {
+            let known = spring.section > 0.0;
+            let per_section = if known { spring.lambda / spring.section } else { 0.0 };
+            match field {
+                CellField::Volume => out.push(spring.section * spring.length),
+                CellField::Young => out.push(per_section),
+                CellField::VolumeRatio => out.push(norm(spring.between(q)) / spring.length),
+                CellField::EnergyDensity if known => {
+                    out.push(0.5 * spring.lambda / spring.section * spring.strain(q).powi(2));
+                }
+                CellField::EnergyDensity => out.push(0.0),
+                CellField::Stress => out.extend(spring.stress(q).0.as_flattened()),
+            }
+        }
+    }
+
+    fn add_point_forces(&self, fields: [&[f64]; 2], law: &dyn PointLaw, out: &mut [f64]) {
+        each_stress(
+            law,
+            1,
+            &self.moduli,
+            self.list.len(),
+            |k| fields.map(|x| self.list[k].gradient_of(x)),
+            |k, F| self.list[k].elastic_stress(F),
+            // The volume l₀ times ∇N = ±1/l₀.
+            |k, P| self.list[k].push(P.column(0), out),
+        );
+    }
+    fn add_point_matrix(&self, q: &[f64], law: &dyn PointLaw, out: &mut BlockMatrix) {
+        for spring in &self.list {
+            let H = law.tangent(1, &[0.5 * spring.lambda, 0.0], &spring.gradient_of(q));
+            let block = std::array::from_fn(|x| H[3 * (x / 3)][3 * (x % 3)] / spring.length);
+            spring.add_matrix(&block, out);
         }
     }
 }

@@ -6,8 +6,9 @@
 //! ν = 0 (Young's modulus k). From (E, ν) it takes k = 2μ = E/(1+ν), so that the shear modulus is
 //! the given one. The code of \[chen2019\] writes kΣ(σ−1)²: its 1e6 is k = 2e6 here. \[chao2010\]
 
-use super::isotropic::{ByInvariants, Derivatives, Invariants, Isotropic};
-use super::{Card, Density, Given, Parameter, SmallStrain, constants};
+use super::invariants::{Derivatives, Invariants, Isotropic};
+use super::isotropic::ByInvariants;
+use super::{Card, ConstantsError, Density, Given, Parameter, SmallStrain, constants};
 use crate::math::{Mat3, Real};
 
 /// The `arap` model; constant k.
@@ -31,10 +32,11 @@ impl Density for Arap {
     };
     type Tangent = ByInvariants;
 
-    fn constants(given: &Given) -> Result<Vec<f64>, String> {
+    fn constants(given: &Given) -> Result<Vec<f64>, ConstantsError> {
         let k = given.get("k").unwrap_or(2.0 * given.mu);
         if !(k.is_finite() && k > 0.0) {
-            return Err(format!("arap: k = {k} Pa must be a positive number; leave it out to use 2 mu"));
+            let reason = format!("arap: k = {k} Pa must be a positive number; leave it out to use 2 mu");
+            return Err(ConstantsError::out_of_range("k", reason));
         }
         Ok(vec![k])
     }

@@ -10,9 +10,11 @@
 //! (The forces of the classic co-rotated element, R K RᵀΔx, leave out \[b\]× and dR.) \[muller2004\]
 
 use super::from_differential;
-use super::isotropic::{self, Derivatives, Invariants, Isotropic};
+use super::invariants::{Derivatives, Invariants, Isotropic};
+use super::isotropic;
 use super::{
-    Card, Corners, Density, Frame, Given, Mat9, SmallStrain, Tangent, constants, corners, stiffness,
+    BasisTangent, Card, ConstantsError, Density, Frame, Given, Mat9, SmallStrain, Tangent, basis_tangent,
+    constants, stiffness,
 };
 use crate::math::{Lanes, Mat3, Real, project_positive, solve_spin};
 
@@ -35,7 +37,7 @@ impl Density for CoRotational {
     type Tangent = Self;
     const FRAME: Option<Frame> = Some(Frame::Turning);
 
-    fn constants(given: &Given) -> Result<Vec<f64>, String> {
+    fn constants(given: &Given) -> Result<Vec<f64>, ConstantsError> {
         stiffness::constants(given)
     }
 
@@ -76,20 +78,20 @@ impl Tangent<Self> for CoRotational {
     }
 
     #[inline(always)]
-    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
+    fn in_basis<T: Real>(c: &[T], F: &Mat3<T>, basis: &Mat3<T>, out: &mut BasisTangent<T>) {
         if is_isotropic(c) {
-            corners::isotropic::<Self, T>(c, F, gradients, out);
+            basis_tangent::isotropic::<Self, T>(c, F, basis, out);
         } else {
-            corners::from_differential(gradients, differential(c, F), out);
+            basis_tangent::from_differential(basis, differential(c, F), out);
         }
     }
 
     #[inline(always)]
-    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
+    fn in_basis_projected(c: &[Lanes], F: &Mat3<Lanes>, basis: &Mat3<Lanes>, out: &mut BasisTangent<Lanes>) {
         if is_isotropic(c) {
-            corners::isotropic_projected::<Self, Lanes>(c, F, gradients, out);
+            basis_tangent::isotropic_projected::<Self, Lanes>(c, F, basis, out);
         } else {
-            corners::each_lane(c, F, gradients, out, &Self::hessian_projected);
+            basis_tangent::each_lane(c, F, basis, out, &Self::hessian_projected);
         }
     }
 }

@@ -4,8 +4,9 @@
 //! ψ_I = μ, ψ_s = −2μ, ψ_J = λ(J − 1), ψ_JJ = λ. Survives inversion and resists it. \[stomakhin2012\]
 
 use super::from_rest::FromRest;
-use super::isotropic::{ByInvariants, Derivatives, Invariants, Isotropic};
-use super::{Card, Density, Given, SmallStrain, constants};
+use super::invariants::{Derivatives, Invariants, Isotropic};
+use super::isotropic::ByInvariants;
+use super::{Card, ConstantsError, Density, Given, SmallStrain, constants};
 use crate::math::{Mat3, Real};
 
 /// The `fixed-corotated` model; constants λ, μ.
@@ -25,7 +26,7 @@ impl Density for FixedCorotated {
     };
     type Tangent = ByInvariants;
 
-    fn constants(given: &Given) -> Result<Vec<f64>, String> {
+    fn constants(given: &Given) -> Result<Vec<f64>, ConstantsError> {
         Ok(vec![given.lambda, given.mu])
     }
 

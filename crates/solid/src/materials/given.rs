@@ -1,4 +1,4 @@
-use super::Card;
+use super::{Card, ConstantsError};
 use std::collections::BTreeMap;
 
 /// Elastic constants as the user gave them, completed: lambda and mu always follow from E and nu.
@@ -18,17 +18,23 @@ pub struct Given {
 
 impl Given {
     /// From Young's modulus E (Pa) and Poisson's ratio nu.
-    pub fn from_young(E: f64, nu: f64) -> Result<Self, String> {
+    pub fn from_young(E: f64, nu: f64) -> Result<Self, ConstantsError> {
         if !(E.is_finite() && E > 0.0) {
-            return Err(format!(
-                "Young's modulus E = {E} Pa must be a positive number; for a body without \
+            return Err(ConstantsError::out_of_range(
+                "E",
+                format!(
+                    "Young's modulus E = {E} Pa must be a positive number; for a body without \
                  stiffness leave its material out"
+                ),
             ));
         }
         if !(nu > -1.0 && nu < 0.5) {
-            return Err(format!(
-                "Poisson's ratio nu = {nu} must lie between -1 and 0.5, both excluded; for a nearly \
+            return Err(ConstantsError::out_of_range(
+                "nu",
+                format!(
+                    "Poisson's ratio nu = {nu} must lie between -1 and 0.5, both excluded; for a nearly \
                  incompressible body use 0.49, for an incompressible one a volume constraint"
+                ),
             ));
         }
         Ok(Self {
@@ -42,7 +48,7 @@ impl Given {
 
     /// From Young's modulus E (Pa) at ν = ½, where λ is infinite: for the model `stvk` under the integrator
     /// `regularized`; all others refuse it.
-    pub fn incompressible(E: f64) -> Result<Self, String> {
+    pub fn incompressible(E: f64) -> Result<Self, ConstantsError> {
         let given = Self::from_young(E, 0.0)?;
         Ok(Self { nu: 0.5, lambda: f64::INFINITY, mu: E / 3.0, ..given })
     }
@@ -53,17 +59,21 @@ impl Given {
     }
 
     /// From Lamé's lambda and mu (Pa).
-    pub fn from_lame(lambda: f64, mu: f64) -> Result<Self, String> {
+    pub fn from_lame(lambda: f64, mu: f64) -> Result<Self, ConstantsError> {
         if !(mu.is_finite() && mu > 0.0) {
-            return Err(format!(
-                "shear modulus mu = {mu} Pa must be a positive number; give mu > 0, or E and nu"
+            return Err(ConstantsError::out_of_range(
+                "mu",
+                format!("shear modulus mu = {mu} Pa must be a positive number; give mu > 0, or E and nu"),
             ));
         }
         if !(lambda.is_finite() && lambda > -2.0 / 3.0 * mu) {
-            return Err(format!(
-                "lambda = {lambda} Pa with mu = {mu} Pa has no positive bulk modulus \
+            return Err(ConstantsError::out_of_range(
+                "lambda",
+                format!(
+                    "lambda = {lambda} Pa with mu = {mu} Pa has no positive bulk modulus \
                  lambda + 2/3 mu; raise lambda above {}",
-                -2.0 / 3.0 * mu
+                    -2.0 / 3.0 * mu
+                ),
             ));
         }
         Ok(Self {
@@ -99,13 +109,18 @@ impl Given {
         self.lambda + 2.0 / 3.0 * self.mu
     }
 
+    /// Whether the 21 constants of a general stiffness are given.
+    pub fn has_general_stiffness(&self) -> bool {
+        self.extra.contains_key("C11")
+    }
+
     /// A model-specific constant, if given.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.extra.get(name).copied()
     }
 
     /// Refuses constants that the model does not take.
-    pub(super) fn check_names(&self, card: &Card) -> Result<(), String> {
+    pub(super) fn check_names(&self, card: &Card) -> Result<(), ConstantsError> {
         let known = |name: &str| card.parameters.iter().any(|p| p.name == name);
         let Some(name) = self.extra.keys().find(|name| !known(name)) else {
             return Ok(());
@@ -113,9 +128,6 @@ impl Given {
         let names: Vec<_> = card.parameters.iter().map(|p| p.name).collect();
         let takes =
             if names.is_empty() { "no constants but the moduli".to_owned() } else { names.join(", ") };
-        Err(format!(
-            "material {} does not know the constant {name}; remove it (the model takes {takes})",
-            card.name
-        ))
+        Err(ConstantsError::Unknown { material: card.name, constant: name.clone(), takes })
     }
 }

@@ -6,7 +6,8 @@
 //! numerical coarsening returns. \[gurtin1981\]
 
 use super::{
-    Card, Corners, Density, Frame, Given, Mat9, SmallStrain, Tangent, corners, from_differential, stiffness,
+    BasisTangent, Card, ConstantsError, Density, Frame, Given, Mat9, SmallStrain, Tangent, basis_tangent,
+    from_differential, stiffness,
 };
 use crate::math::{Lanes, Mat3, Real};
 
@@ -28,8 +29,13 @@ impl Density for Linear {
     type Tangent = Self;
     const FRAME: Option<Frame> = Some(Frame::Fixed);
 
-    fn constants(given: &Given) -> Result<Vec<f64>, String> {
+    fn constants(given: &Given) -> Result<Vec<f64>, ConstantsError> {
         stiffness::constants(given)
+    }
+
+    /// Of isotropic bodies only.
+    fn volumetric_compliance(c: &[f64]) -> Option<f64> {
+        (c.len() == 2).then(|| 1.0 / (3.0 * c[0] + 2.0 * c[1]))
     }
 
     #[inline(always)]
@@ -54,9 +60,9 @@ impl Tangent<Self> for Linear {
     }
 
     #[inline(always)]
-    fn stiffness<T: Real>(c: &[T], _F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>) {
-        corners::from_differential(
-            gradients,
+    fn in_basis<T: Real>(c: &[T], _F: &Mat3<T>, basis: &Mat3<T>, out: &mut BasisTangent<T>) {
+        basis_tangent::from_differential(
+            basis,
             #[inline(always)]
             |dF| stiffness::apply(c, &dF.symmetric_part()),
             out,
@@ -64,8 +70,8 @@ impl Tangent<Self> for Linear {
     }
 
     #[inline(always)]
-    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
-        Self::stiffness(c, F, gradients, out);
+    fn in_basis_projected(c: &[Lanes], F: &Mat3<Lanes>, basis: &Mat3<Lanes>, out: &mut BasisTangent<Lanes>) {
+        Self::in_basis(c, F, basis, out);
     }
 }
 

@@ -8,14 +8,19 @@
 //! are not lost at small strain (ψ ~ ε² against terms ~ 1); see [`from_rest`].
 
 mod arap;
-mod catalogue;
+pub mod basis_tangent;
 mod co_rotational;
-pub mod corners;
+mod constants;
+mod discrete;
+mod error;
 mod fixed_corotated;
 pub mod from_rest;
 mod given;
+pub mod invariants;
 pub mod isotropic;
+mod lame;
 mod linear;
+mod material;
 mod mooney_rivlin;
 mod neo_hookean;
 mod neo_hookean_log;
@@ -24,12 +29,16 @@ mod stiffness;
 mod stvk;
 
 pub use arap::Arap;
-pub use catalogue::{CATALOGUE, Entry, Material, entry, find};
+pub use basis_tangent::BasisTangent;
 pub use co_rotational::CoRotational;
-pub use corners::Corners;
+pub use constants::{Constants, MAX_CONSTANTS, Places};
+pub use error::ConstantsError;
 pub use fixed_corotated::FixedCorotated;
 pub use given::Given;
+pub use invariants::{Derivatives, Invariants, Isotropic};
+pub use lame::Lame;
 pub use linear::Linear;
+pub use material::{Entry, Material, entry};
 pub use mooney_rivlin::MooneyRivlin;
 pub use neo_hookean::NeoHookean;
 pub use neo_hookean_log::NeoHookeanLog;
@@ -38,6 +47,24 @@ pub(crate) use stiffness::apply as apply_stiffness;
 pub use stvk::StVenantKirchhoff;
 
 use crate::math::{Lanes, Mat3, Real};
+
+/// Every material, in the order of the documentation.
+pub static CATALOGUE: &[&dyn Material] = &[
+    entry::<Linear>(),
+    entry::<CoRotational>(),
+    entry::<StVenantKirchhoff>(),
+    entry::<NeoHookean>(),
+    entry::<NeoHookeanLog>(),
+    entry::<StableNeoHookean>(),
+    entry::<MooneyRivlin>(),
+    entry::<Arap>(),
+    entry::<FixedCorotated>(),
+];
+
+/// The material of that name.
+pub fn find(name: &str) -> Option<&'static dyn Material> {
+    CATALOGUE.iter().copied().find(|m| m.card().name == name)
+}
 
 /// 9×9 matrix ∂P/∂F in the row-major order of [`Mat3`].
 pub type Mat9 = [[f64; 9]; 9];
@@ -63,6 +90,24 @@ pub struct Card {
     pub small_strain: SmallStrain,
     /// Key in references.bib.
     pub cite: &'static str,
+}
+
+impl Card {
+    /// The card of a model as most are: frame indifferent, analytic, with the given moduli at small strain, infeasible where an
+    /// element is inverted.
+    pub const fn hyperelastic(name: &'static str) -> Self {
+        Self {
+            name,
+            summary: "",
+            formula: "",
+            parameters: &[],
+            frame_indifferent: true,
+            survives_inversion: false,
+            analytic: true,
+            small_strain: SmallStrain::Given,
+            cite: "",
+        }
+    }
 }
 
 /// The linear elasticity that a model becomes as the strain goes to 0.
@@ -114,7 +159,7 @@ pub trait Density: Sized + Send + Sync + 'static {
     type Tangent: Tangent<Self>;
     /// The frame in which it is linear with the constants of `stiffness`, if there is one.
     const FRAME: Option<Frame> = None;
-    /// 1/(3λ+2μ) from the constants where ψ is a quadratic function of Green's strain; 0 for ν = ½, which models
+    /// 1/(3λ+2μ) from the constants where ψ is a quadratic and isotropic function of a strain; 0 for ν = ½, which models
     /// without it do not know.
     fn volumetric_compliance(_c: &[f64]) -> Option<f64> {
         None
@@ -122,7 +167,7 @@ pub trait Density: Sized + Send + Sync + 'static {
     /// Whether ν = ½ is a case of this model (for integrators that step along strains).
     const INCOMPRESSIBLE: bool = false;
     /// The model's own constants for the given moduli.
-    fn constants(given: &Given) -> Result<Vec<f64>, String>;
+    fn constants(given: &Given) -> Result<Vec<f64>, ConstantsError>;
     /// ψ(F), J/m³; +∞ where F is infeasible.
     fn energy<T: Real>(c: &[T], F: &Mat3<T>) -> T;
     /// P = ∂ψ/∂F, Pa.
@@ -135,16 +180,16 @@ pub trait Tangent<D>: 'static {
     fn hessian(c: &[f64], F: &Mat3) -> Mat9;
     /// ∂P/∂F with its negative eigenvalues set to 0.
     fn hessian_projected(c: &[f64], F: &Mat3) -> Mat9;
-    /// ∂P/∂F between the corners of a tet; the rows of `gradients` are ∇N₁, ∇N₂, ∇N₃.
-    fn stiffness<T: Real>(c: &[T], F: &Mat3<T>, gradients: &Mat3<T>, out: &mut Corners<T>);
-    /// The same of four tets, with the negative eigenvalues of ∂P/∂F set to 0.
-    fn stiffness_projected(c: &[Lanes], F: &Mat3<Lanes>, gradients: &Mat3<Lanes>, out: &mut Corners<Lanes>) {
-        corners::each_lane(c, F, gradients, out, &Self::hessian_projected);
+    /// ∂P/∂F in a basis of three vectors, the rows of `basis`.
+    fn in_basis<T: Real>(c: &[T], F: &Mat3<T>, basis: &Mat3<T>, out: &mut BasisTangent<T>);
+    /// The same at four points, with the negative eigenvalues of ∂P/∂F set to 0.
+    fn in_basis_projected(c: &[Lanes], F: &Mat3<Lanes>, basis: &Mat3<Lanes>, out: &mut BasisTangent<Lanes>) {
+        basis_tangent::each_lane(c, F, basis, out, &Self::hessian_projected);
     }
 }
 
 /// ∂P/∂F from the dP of a dF.
-fn from_differential(dP: impl Fn(&Mat3) -> Mat3) -> Mat9 {
+pub(crate) fn from_differential(dP: impl Fn(&Mat3) -> Mat3) -> Mat9 {
     let mut K = [[0.0; 9]; 9];
     for column in 0..9 {
         let mut dF = Mat3::zero();

@@ -9,8 +9,9 @@
 //!   ‖cof F‖² − 3c⁴ = 2t + 4 tr cof E − y²(6 + 8y + 3y²).  \[mooney1940, rivlin1948\]
 
 use super::from_rest::{FromRest, infinite_unless_positive, nan_unless_positive};
-use super::isotropic::{ByInvariants, Derivatives, Invariants, Isotropic};
-use super::{Card, Density, Given, Parameter, SmallStrain, constants};
+use super::invariants::{Derivatives, Invariants, Isotropic};
+use super::isotropic::ByInvariants;
+use super::{Card, ConstantsError, Density, Given, Parameter, SmallStrain, constants};
 use crate::math::{Mat3, Real};
 
 /// The `mooney-rivlin` model; constants a, b, κ.
@@ -46,12 +47,14 @@ impl Density for MooneyRivlin {
     };
     type Tangent = ByInvariants;
 
-    fn constants(given: &Given) -> Result<Vec<f64>, String> {
+    fn constants(given: &Given) -> Result<Vec<f64>, ConstantsError> {
         let half = 0.5 * given.mu;
         let [split, a, b] = ["split", "a", "b"].map(|name| given.get(name));
         let (a, b) = match (split, a, b) {
             (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
-                return Err("mooney-rivlin: give split, or a and b, not both".to_owned());
+                return Err(ConstantsError::Contradiction {
+                    reason: "mooney-rivlin: give split, or a and b, not both".to_owned(),
+                });
             }
             (split, None, None) => {
                 let b = half * split.unwrap_or(0.5);
@@ -62,19 +65,24 @@ impl Density for MooneyRivlin {
             (None, Some(a), Some(b)) => (a, b),
         };
         if !(a >= 0.0 && b >= 0.0) {
-            return Err(format!(
-                "mooney-rivlin: a = {a} Pa and b = {b} Pa must not be negative; choose split within \
+            return Err(ConstantsError::out_of_range(
+                "a",
+                format!(
+                    "mooney-rivlin: a = {a} Pa and b = {b} Pa must not be negative; choose split within \
                  0…1, or a and b within 0…{half} (half the shear modulus)"
+                ),
             ));
         }
         if ((a + b) / half - 1.0).abs() > 1e-6 {
-            return Err(format!(
-                "mooney-rivlin: a and b make a shear modulus of {} Pa but E and nu one of {} Pa; \
+            return Err(ConstantsError::Contradiction {
+                reason: format!(
+                    "mooney-rivlin: a and b make a shear modulus of {} Pa but E and nu one of {} Pa; \
                  give E = {}, or leave out a or b",
-                2.0 * (a + b),
-                given.mu,
-                4.0 * (a + b) * (1.0 + given.nu)
-            ));
+                    2.0 * (a + b),
+                    given.mu,
+                    4.0 * (a + b) * (1.0 + given.nu)
+                ),
+            });
         }
         Ok(vec![a, b, given.bulk()])
     }

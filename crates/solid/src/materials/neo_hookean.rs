@@ -6,8 +6,9 @@
 //! \[kharevych2010\]
 
 use super::from_rest::{FromRest, infinite_unless_positive, nan_unless_positive};
-use super::isotropic::{ByInvariants, Derivatives, Invariants, Isotropic};
-use super::{Card, Density, Given, SmallStrain, constants};
+use super::invariants::{Derivatives, Invariants, Isotropic};
+use super::isotropic::ByInvariants;
+use super::{Card, ConstantsError, Density, Given, SmallStrain, constants};
 use crate::math::{Mat3, Real};
 
 /// The `neo-hookean` model; constants a, κ.
@@ -27,7 +28,7 @@ impl Density for NeoHookean {
     };
     type Tangent = ByInvariants;
 
-    fn constants(given: &Given) -> Result<Vec<f64>, String> {
+    fn constants(given: &Given) -> Result<Vec<f64>, ConstantsError> {
         Ok(vec![0.5 * given.mu, given.bulk()])
     }
 

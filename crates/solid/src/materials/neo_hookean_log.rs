@@ -5,8 +5,9 @@
 //! ½μ[t + 2(x − ln J)] + ½λ ln²J with x, t of `from_rest`. \[bonet2008\]
 
 use super::from_rest::{FromRest, infinite_unless_positive};
-use super::isotropic::{ByInvariants, Derivatives, Invariants, Isotropic};
-use super::{Card, Density, Given, SmallStrain, constants};
+use super::invariants::{Derivatives, Invariants, Isotropic};
+use super::isotropic::ByInvariants;
+use super::{Card, ConstantsError, Density, Given, SmallStrain, constants};
 use crate::math::{Mat3, Real};
 
 /// The `neo-hookean-log` model; constants λ, μ.
@@ -26,7 +27,7 @@ impl Density for NeoHookeanLog {
     };
     type Tangent = ByInvariants;
 
-    fn constants(given: &Given) -> Result<Vec<f64>, String> {
+    fn constants(given: &Given) -> Result<Vec<f64>, ConstantsError> {
         Ok(vec![given.lambda, given.mu])
     }
 

@@ -9,8 +9,9 @@
 //! ψ is summed as ½μ̂[¾t + (z − ln(1+z))] + ½λ̂x², z = (I−3)/4, with x, t of `from_rest`. \[smith2018\]
 
 use super::from_rest::FromRest;
-use super::isotropic::{ByInvariants, Derivatives, Invariants, Isotropic};
-use super::{Card, Density, Given, SmallStrain, constants};
+use super::invariants::{Derivatives, Invariants, Isotropic};
+use super::isotropic::ByInvariants;
+use super::{Card, ConstantsError, Density, Given, SmallStrain, constants};
 use crate::math::{Mat3, Real};
 
 /// The `stable-neo-hookean` model; constants λ̂, μ̂.
@@ -31,7 +32,7 @@ impl Density for StableNeoHookean {
     };
     type Tangent = ByInvariants;
 
-    fn constants(given: &Given) -> Result<Vec<f64>, String> {
+    fn constants(given: &Given) -> Result<Vec<f64>, ConstantsError> {
         Ok(vec![given.lambda + 5.0 / 6.0 * given.mu, 4.0 / 3.0 * given.mu])
     }
 

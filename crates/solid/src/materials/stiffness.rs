@@ -2,7 +2,7 @@
 //! the upper triangle, row by row, in Voigt order xx, yy, zz, yz, xz, xy with engineering shear:
 //! σ_yz = C44 · 2ε_yz.
 
-use super::{Given, Parameter};
+use super::{ConstantsError, Given, Parameter};
 use crate::math::{Mat3, Real, Square, eigen_symmetric};
 
 macro_rules! parameters {
@@ -26,19 +26,17 @@ const ORTHOTROPIC: [&str; 9] = ["C11", "C12", "C13", "C22", "C23", "C33", "C44",
 const VOIGT: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)];
 
 /// [λ, μ], or the 21 constants if any of them was given.
-pub(super) fn constants(given: &Given) -> Result<Vec<f64>, String> {
+pub(super) fn constants(given: &Given) -> Result<Vec<f64>, ConstantsError> {
     if !PARAMETERS.iter().any(|p| given.get(p.name).is_some()) {
         return Ok(vec![given.lambda, given.mu]);
     }
     if let Some(name) = ORTHOTROPIC.iter().find(|name| given.get(name).is_none()) {
-        return Err(format!(
-            "the stiffness matrix lacks {name}; give all of {}, or E and nu",
-            ORTHOTROPIC.join(", ")
-        ));
+        return Err(ConstantsError::Missing { constant: name, needed: ORTHOTROPIC.join(", ") });
     }
     let c: Vec<f64> = PARAMETERS.iter().map(|p| given.get(p.name).unwrap_or(0.0)).collect();
     if let Some(p) = c.iter().position(|x| !x.is_finite()) {
-        return Err(format!("{} must be a finite number", PARAMETERS[p].name));
+        let name = PARAMETERS[p].name;
+        return Err(ConstantsError::out_of_range(name, format!("{name} must be a finite number")));
     }
     let mut matrix: Square<6> = [[0.0; 6]; 6];
     for i in 0..6 {
@@ -50,9 +48,12 @@ pub(super) fn constants(given: &Given) -> Result<Vec<f64>, String> {
     let least = lambda.iter().fold(f64::INFINITY, |m, &x| m.min(x));
     let most = lambda.iter().fold(0.0f64, |m, &x| m.max(x.abs()));
     if least <= 1e-14 * most {
-        return Err(format!(
-            "the stiffness matrix C11…C66 is not positive definite (least eigenvalue {least:e} Pa), \
+        return Err(ConstantsError::out_of_range(
+            "C11",
+            format!(
+                "the stiffness matrix C11…C66 is not positive definite (least eigenvalue {least:e} Pa), \
              so some strain would cost no energy; check the signs and the order xx yy zz yz xz xy"
+            ),
         ));
     }
     Ok(c)

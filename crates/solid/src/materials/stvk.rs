@@ -5,8 +5,9 @@
 //! without resistance (ψ is even in each σ): for moderate compression only. \[bonet2008\]
 
 use super::from_rest::green_strain;
-use super::isotropic::{ByInvariants, Derivatives, Invariants, Isotropic};
-use super::{Card, Density, Given, SmallStrain, constants};
+use super::invariants::{Derivatives, Invariants, Isotropic};
+use super::isotropic::ByInvariants;
+use super::{Card, ConstantsError, Density, Given, SmallStrain, constants};
 use crate::math::{Mat3, Real};
 
 /// The `stvk` model; constants λ, μ, 1/(3λ+2μ).
@@ -26,7 +27,7 @@ impl Density for StVenantKirchhoff {
     };
     type Tangent = ByInvariants;
 
-    fn constants(given: &Given) -> Result<Vec<f64>, String> {
+    fn constants(given: &Given) -> Result<Vec<f64>, ConstantsError> {
         // Of an incompressible body ψ is what shear costs; its volume is the strains' affair.
         let lambda = if given.is_incompressible() { 0.0 } else { given.lambda };
         Ok(vec![lambda, given.mu, 1.0 / (3.0 * given.lambda + 2.0 * given.mu)])

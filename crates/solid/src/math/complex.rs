@@ -1,4 +1,4 @@
-use super::{Mat3, Real, rotation};
+use super::{Mat3, Real, Scalar, rotation};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// A complex number, for complex-step derivatives: f'(x) = Im f(x + iε)/ε with no subtraction and
@@ -59,7 +59,7 @@ impl Complex {
     }
 }
 
-impl Real for Complex {
+impl Scalar for Complex {
     fn new(x: f64) -> Self {
         Self { re: x, im: 0.0 }
     }
@@ -68,14 +68,14 @@ impl Real for Complex {
         self.lift(s, 0.5 / s)
     }
     fn ln(self) -> Self {
-        self.lift(Real::ln(self.re), 1.0 / self.re)
+        self.lift(Scalar::ln(self.re), 1.0 / self.re)
     }
     fn cbrt(self) -> Self {
-        let c = Real::cbrt(self.re);
+        let c = Scalar::cbrt(self.re);
         self.lift(c, 1.0 / (3.0 * c * c))
     }
     fn inverse_cbrt(self) -> Self {
-        let y = Real::inverse_cbrt(self.re);
+        let y = Scalar::inverse_cbrt(self.re);
         self.lift(y, -y / (3.0 * self.re))
     }
     fn excess_over_ln(x: Self, u: Self) -> Self {
@@ -84,6 +84,9 @@ impl Real for Complex {
     fn select_positive(condition: Self, a: Self, b: Self) -> Self {
         if condition.re > 0.0 { a } else { b }
     }
+}
+
+impl Real for Complex {
     /// Analytic in F, so that the step passes through, for any F with σ₁ + σ₂ ≠ 0.
     fn rotation(f: &Mat3<Self>) -> Mat3<Self> {
         rotation::polar(f, 60).0

@@ -1,4 +1,4 @@
-use super::{Mat3, Real, Vec3};
+use super::{Mat3, Scalar, Vec3};
 
 /// Symmetric N×N matrix as rows.
 pub type Square<const N: usize> = [[f64; N]; N];
@@ -82,7 +82,7 @@ pub fn project_positive<const N: usize>(a: &Square<N>) -> Square<N> {
 /// Sweeps after which off-diagonal entries of a 3×3 matrix are rounding: convergence is quadratic, and cubic at the end.
 const SWEEPS: usize = 5;
 
-impl<T: Real> Mat3<T> {
+impl<T: Scalar> Mat3<T> {
     /// Eigenvalues, and eigenvectors as the columns of an orthogonal matrix, of a symmetric matrix, by a fixed number of
     /// Jacobi sweeps: for lanes.
     #[inline(always)]

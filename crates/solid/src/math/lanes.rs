@@ -1,4 +1,4 @@
-use super::{Mat3, Real, elementary, rotation};
+use super::{Mat3, Real, Scalar, elementary, rotation};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// How many elements one kernel call works on.
@@ -69,7 +69,7 @@ impl SubAssign for Lanes {
     }
 }
 
-impl Real for Lanes {
+impl Scalar for Lanes {
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
         let mut out = c.0;
@@ -110,6 +110,9 @@ impl Real for Lanes {
         }
         Self(out)
     }
+}
+
+impl Real for Lanes {
     #[inline(always)]
     fn rotation(f: &Mat3<Self>) -> Mat3<Self> {
         let (mut r, trust) = rotation::polar(f, rotation::ITERATIONS);
@@ -131,5 +134,12 @@ impl Mat3<Lanes> {
     #[inline(always)]
     pub fn lane(&self, l: usize) -> Mat3<f64> {
         Mat3::from_fn(|i, j| self.0[i][j].0[l])
+    }
+
+    /// Sets the matrix of one lane.
+    pub fn set_lane(&mut self, l: usize, one: &Mat3<f64>) {
+        for (to, x) in self.0.as_flattened_mut().iter_mut().zip(one.0.as_flattened()) {
+            to.0[l] = *x;
+        }
     }
 }

@@ -1,4 +1,4 @@
-use super::Real;
+use super::Scalar;
 use std::ops::{Add, Index, IndexMut, Mul, Neg, Sub};
 
 /// Three numbers.
@@ -24,7 +24,13 @@ impl<T> IndexMut<(usize, usize)> for Mat3<T> {
     }
 }
 
-impl<T: Real> Mat3<T> {
+/// f(0), f(1), f(2). Unlike `map` of an array it is inlined for certain, as kernels need it.
+#[inline(always)]
+pub fn three<T>(mut f: impl FnMut(usize) -> T) -> [T; 3] {
+    [f(0), f(1), f(2)]
+}
+
+impl<T: Scalar> Mat3<T> {
     /// The matrix of `f(i, j)`.
     #[inline(always)]
     pub fn from_fn(mut f: impl FnMut(usize, usize) -> T) -> Self {
@@ -99,7 +105,10 @@ impl<T: Real> Mat3<T> {
     #[inline(always)]
     pub fn mul_vec(&self, v: Vec3<T>) -> Vec3<T> {
         let a = &self.0;
-        [0, 1, 2].map(|i| a[i][0] * v[0] + a[i][1] * v[1] + a[i][2] * v[2])
+        three(
+            #[inline(always)]
+            |i| a[i][0] * v[0] + a[i][1] * v[1] + a[i][2] * v[2],
+        )
     }
 
     /// c A.
@@ -178,7 +187,7 @@ impl<T: Real> Mat3<T> {
     }
 }
 
-impl<T: Real> Add for Mat3<T> {
+impl<T: Scalar> Add for Mat3<T> {
     type Output = Self;
     #[inline(always)]
     fn add(self, b: Self) -> Self {
@@ -186,7 +195,7 @@ impl<T: Real> Add for Mat3<T> {
     }
 }
 
-impl<T: Real> Sub for Mat3<T> {
+impl<T: Scalar> Sub for Mat3<T> {
     type Output = Self;
     #[inline(always)]
     fn sub(self, b: Self) -> Self {
@@ -194,7 +203,7 @@ impl<T: Real> Sub for Mat3<T> {
     }
 }
 
-impl<T: Real> Neg for Mat3<T> {
+impl<T: Scalar> Neg for Mat3<T> {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
@@ -202,7 +211,7 @@ impl<T: Real> Neg for Mat3<T> {
     }
 }
 
-impl<T: Real> Mul for Mat3<T> {
+impl<T: Scalar> Mul for Mat3<T> {
     type Output = Self;
     #[inline(always)]
     fn mul(self, b: Self) -> Self {

@@ -11,7 +11,7 @@
 //! straight-line arithmetic, for lanes, and analytic, for complex steps; it holds for det F ≤ 0 too.
 //! Where σ₁+σ₂ ≈ 0, R is hardly defined and the decomposition [`Svd`] gives one.
 
-use super::{Mat3, Real, Svd};
+use super::{Mat3, Scalar, Svd};
 
 /// Enough for singular values within about a factor 10 of each other; what has not converged by
 /// then is seen by `trust` and given to the SVD.
@@ -19,7 +19,7 @@ pub(super) const ITERATIONS: usize = 6;
 
 /// (R, trust): R is right where trust > 0.
 #[inline(always)]
-pub(super) fn polar<T: Real>(F: &Mat3<T>, iterations: usize) -> (Mat3<T>, T) {
+pub(super) fn polar<T: Scalar>(F: &Mat3<T>, iterations: usize) -> (Mat3<T>, T) {
     let C = F.transpose_mul(F);
     let (I, Q, J) = (C.trace(), C.dot(&C), F.det());
     let two_I = I + I;
@@ -54,13 +54,13 @@ pub(super) fn polar<T: Real>(F: &Mat3<T>, iterations: usize) -> (Mat3<T>, T) {
 /// (tr(S) I − S) ω = a. The matrix has the eigenvalues σᵢ+σⱼ; where their product vanishes so
 /// does the derivative's meaning, and it is held at 1e-24 to keep ω finite.
 #[inline(always)]
-pub fn solve_spin<T: Real>(S: &Mat3<T>, a: [T; 3]) -> [T; 3] {
+pub fn solve_spin<T: Scalar>(S: &Mat3<T>, a: [T; 3]) -> [T; 3] {
     spin_compliance(S).mul_vec(a)
 }
 
 /// (tr(S) I − S)⁻¹, symmetric, held finite.
 #[inline(always)]
-pub fn spin_compliance<T: Real>(S: &Mat3<T>) -> Mat3<T> {
+pub fn spin_compliance<T: Scalar>(S: &Mat3<T>) -> Mat3<T> {
     let tr = S.trace();
     let G = Mat3::diagonal([tr, tr, tr]) - S.symmetric_part();
     let det = G.det();
@@ -77,6 +77,7 @@ pub(super) fn by_svd(F: &Mat3) -> Mat3 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Real;
     use super::*;
     use crate::math::{LANES, Lanes};
 

@@ -1,82 +1,99 @@
 //! Fine points shown from the motion of a coarse mesh.
 //!
-//! Plainly, by the tets that hold them ([`Embedding`]). Where the coarse mesh was made by homogenisation, the six
-//! harmonic displacements H of the fine body tell what is inside of a coarse tet: a rotation R and a combination s of
-//! them match its corners, R(xⁱ − x⁰) = Xⁱ − X⁰ + (Hⁱ − H⁰)s, and place what it holds \[kharevych2010, (4.6), (4.7)\],
+//! Plainly, by the tets that hold them ([`Embedding`]): x = Σ Nᵢ(X) xᵢ. Where the coarse mesh was made by homogenisation, the
+//! six harmonic displacements H of the fine body tell what is inside of a coarse tet. Let φ(X) = H(X) − Σ Nᵢ(X) Hᵢ be what
+//! they do beside the interpolation of their values at the corners. The map of \[kharevych2010, (4.6), (4.7)\] is then
 //!
-//!   x = x⁰ + Rᵀ(X − X⁰ + (H(X) − H⁰)s) + E(X − X⁰).
+//!   x = Σ Nᵢ(X) xᵢ + R φ(X) s,    𝔾 s = ε,
 //!
-//! R and s are found by turns, from the polar rotation of the tet; E is what they leave of its deformation, so that
-//! corners are met exactly however large the deformation is. Across coarse tets the maps are blended: each corner of a
-//! coarse tet stands for the mean of the maps of the tets around it, and a point takes the four by its barycentric
-//! coordinates. Where coarse tets meet, so do the points.
+//! with F = R(1 + ε) in the coarse tet and 𝔾 the strains of the coarse H there. So corners are met at any deformation, and a
+//! displacement H s is shown as it is. Across coarse tets R and s are blended: each node stands for the mean of the tets around
+//! it, and a point takes its four corners by their weights.
+//!
+//! 𝔾 is singular or nearly so where the six displacements hardly strain a coarse tet: beside cracks and pins, and in the
+//! softer part of a body. In the modes y of the pair (𝔾ᵀ𝔾, φᵀφ) therefore
+//!
+//!   s = Σ y (𝔾y)ᵀε / max(|𝔾y|², |φy|²/(MAX_FLUCTUATION ℓ)²),
+//!
+//! with |φy| the largest at the points of the tet and ℓ its size. Where a mode moves points by less than [`MAX_FLUCTUATION`] of its strain
+//! times ℓ, that is the inverse; elsewhere it is less. No point is further from its place by interpolation than √6 MAX_FLUCTUATION ℓ|ε|.
+//!
+//! Departure: \[kharevych2010\] takes R such that RᵀF = 1 + ∇H s, where the gradient may contain a rotation. To first order
+//! that is the same. When the rotation is large, a displacement that is linear in it is none.
 
-use super::{Embedding, TetMesh};
+use super::topology::compress;
+use super::{Embedding, Nodes};
+use crate::math::vector::distance;
 use crate::math::{Mat3, Square, Svd, eigen_symmetric};
-use lilyan_solve::threads;
+use lilyan_parallel::threads;
+use std::sync::Arc;
 
-/// The six harmonic displacements, flat: at the points, and at the vertices of the coarse mesh, in units of any kind.
+/// Largest displacement of a point by one mode of the harmonic displacements, relative to the size of the tet times its
+/// strain. A crack that opens by all of the elongation of a tet moves its lips by 1/2.
+pub const MAX_FLUCTUATION: f64 = 1.0;
+
+/// The six harmonic displacements, flat: at the points, and at the nodes of the coarse body, in units of any kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Harmonics {
     /// At the points.
     pub fine: [Vec<f64>; 6],
-    /// At the coarse vertices.
+    /// At the coarse nodes.
     pub coarse: [Vec<f64>; 6],
 }
 
-/// See the module.
+/// Points of a fine mesh or surface that follow the motion of a coarse mesh.
 pub struct Display {
     embedding: Embedding,
     detail: Option<Detail>,
 }
 
-struct Detail {
-    points: Vec<[f64; 3]>,
-    harmonics: Harmonics,
-    mesh: TetMesh,
-    around: (Vec<usize>, Vec<u32>),
-    /// Of each coarse tet: inverse edges at rest, gradients of H, and what makes s of a strain.
-    tets: Vec<(Mat3, [Mat3; 6], Square<6>)>,
-}
+/// φ of the six harmonic displacements at a point.
+type Fluctuations = [[f64; 3]; 6];
 
-/// What a coarse tet does to points at a time.
-struct Placing {
-    origin: [f64; 3],
-    at_rest: [f64; 3],
-    back: Mat3,
-    rest_of: Mat3,
-    s: [f64; 6],
-    h0: [f64; 3],
+struct Detail {
+    fluctuations: Vec<Fluctuations>,
+    nodes: Arc<Nodes>,
+    /// The coarse tets around each node, in compressed rows.
+    around: (Vec<usize>, Vec<u32>),
+    /// Of each coarse tet: inverse edges at rest, and what makes s of a strain.
+    tets: Vec<(Mat3, Square<6>)>,
 }
 
 impl Display {
-    /// Of points in a coarse mesh; `None` for a mesh without tets, or if a point is not finite.
-    pub fn new(mesh: &TetMesh, points: &[[f64; 3]]) -> Option<Self> {
-        Some(Self { embedding: Embedding::new(mesh, points)?, detail: None })
+    /// Of points in a coarse body; `None` for a body without tets, or if a point is not finite.
+    pub fn new(nodes: &Nodes, points: &[[f64; 3]]) -> Option<Self> {
+        Some(Self { embedding: Embedding::new(nodes, points)?, detail: None })
     }
 
-    /// With the harmonic displacements of the fine body; `None` if they are not of these points and this mesh.
-    pub fn with(self, mesh: &TetMesh, points: &[[f64; 3]], harmonics: Harmonics) -> Option<Self> {
-        let fits = harmonics.fine.iter().all(|h| h.len() == 3 * points.len())
-            && harmonics.coarse.iter().all(|h| h.len() == 3 * mesh.vertices.len());
-        let tets = |t: usize| {
-            let x = mesh.corners(t);
-            let inverse = edges(&[0, 1, 2, 3].map(|i| x[i])).inverse();
-            let h = |a: usize| mesh.tets[t].map(|v| at(&harmonics.coarse[a], v));
-            let gradients: [Mat3; 6] = std::array::from_fn(|a| edges(&h(a)) * inverse);
-            (inverse, gradients, inverse_of_strains(&gradients))
-        };
+    /// With the harmonic displacements of the fine body; `None` if they are not of these points and this body.
+    pub fn with(self, nodes: &Arc<Nodes>, harmonics: &Harmonics) -> Option<Self> {
+        let points = self.embedding.len();
+        let fits = harmonics.fine.iter().all(|h| h.len() == 3 * points)
+            && harmonics.coarse.iter().all(|h| h.len() == 3 * nodes.len());
         if !fits {
             return None;
         }
-        let tets = (0..mesh.tets.len()).map(tets).collect();
-        let detail = Detail {
-            points: points.to_vec(),
-            tets,
-            around: mesh.vertex_tets(),
-            mesh: TetMesh::new(mesh.vertices.clone(), mesh.tets.clone()),
-            harmonics,
+        let interpolated = harmonics.coarse.each_ref().map(|h| self.embedding.map(h));
+        let beside = |a: usize, i: usize| harmonics.fine[a][i] - interpolated[a][i];
+        let fluctuations: Vec<Fluctuations> =
+            (0..points).map(|p| std::array::from_fn(|a| [0, 1, 2].map(|k| beside(a, 3 * p + k)))).collect();
+        let felt = (0..points).flat_map(|p| {
+            self.embedding.shares(p).filter(|(_, share)| *share > 0.0).map(move |(node, _)| (node, p as u32))
+        });
+        let (starts, felt) = compress(nodes.len(), &felt.collect::<Vec<_>>());
+        let of_tet = |t: usize| {
+            let (tet, corners) = (nodes.tets()[t], nodes.mesh().corners(t));
+            let inverse = edges(&corners).inverse();
+            let strain = |h: &Vec<f64>| mandel(&(edges(&tet.map(|v| at(h, v))) * inverse).symmetric_part());
+            let near = tet.iter().flat_map(|&v| &felt[starts[v as usize]..starts[v as usize + 1]]);
+            let near: Vec<&Fluctuations> = near.map(|&p| &fluctuations[p as usize]).collect();
+            (inverse, inverse_of_strains(&harmonics.coarse.each_ref().map(strain), &near, size(&corners)))
         };
+        let tets = threads::par_map(nodes.tets().len(), of_tet);
+        let corners = nodes.tets().as_flattened().iter().enumerate();
+        let pairs: Vec<(u32, u32)> = corners.map(|(k, node)| (*node, k as u32 / 4)).collect();
+        let around = compress(nodes.len(), &pairs);
+        let detail = Detail { fluctuations, nodes: nodes.clone(), around, tets };
         Some(Self { detail: Some(detail), ..self })
     }
 
@@ -85,102 +102,132 @@ impl Display {
         &self.embedding
     }
 
-    /// Where the points are when the vertices of the coarse mesh are at `q`, all flat.
+    /// Where the points are when the nodes of the coarse body are at `q`, all flat.
     pub fn place(&self, q: &[f64]) -> Vec<f64> {
-        let Some(detail) = &self.detail else { return self.embedding.place(q) };
-        let placings = threads::par_map(detail.mesh.tets.len(), |t| detail.placing(t, q));
-        let (offsets, around) = &detail.around;
-        let placed: Vec<[f64; 3]> = threads::par_map(detail.points.len(), |p| {
-            let (corners, weights) = (&self.embedding.corners[p], &self.embedding.weights[p]);
-            let positive = weights.map(|w| w.max(0.0));
-            let total: f64 = positive.iter().sum();
+        let mut places = self.embedding.place(q);
+        let Some(detail) = &self.detail else { return places };
+        let turned = detail.at_nodes(q);
+        let moves: Vec<[f64; 3]> = threads::par_map(detail.fluctuations.len(), |p| {
             let mut x = [0.0; 3];
-            for (v, w) in corners.iter().zip(positive).filter(|(_, w)| *w > 0.0) {
-                let tets = &around[offsets[*v as usize]..offsets[*v as usize + 1]];
-                for t in tets {
-                    let y = detail.apply(&placings[*t as usize], p);
-                    (0..3).for_each(|k| x[k] += w / (total * tets.len() as f64) * y[k]);
+            for (node, share) in self.embedding.shares(p) {
+                for (m, f) in turned[node as usize].iter().zip(&detail.fluctuations[p]) {
+                    let y = m.mul_vec(*f);
+                    (0..3).for_each(|k| x[k] += share * y[k]);
                 }
             }
             x
         });
-        placed.concat()
+        places.iter_mut().zip(moves.as_flattened()).for_each(|(x, y)| *x += y);
+        places
     }
 }
 
 impl Detail {
-    fn placing(&self, t: usize, q: &[f64]) -> Placing {
-        let tet = self.mesh.tets[t];
-        let (inverse, gradients, strain_to_s) = &self.tets[t];
-        let now = tet.map(|v| at(q, v));
-        let F = edges(&now) * *inverse;
-        let mut R = Svd::new(&F).rotation().transpose();
-        let mut s = [0.0; 6];
-        let mut D = Mat3::zero();
-        for _ in 0..8 {
-            let strain = mandel(&((R * F).symmetric_part() - Mat3::identity()));
-            let next: [f64; 6] = std::array::from_fn(|a| (0..6).map(|b| strain_to_s[a][b] * strain[b]).sum());
-            if !next.iter().all(|x| x.is_finite()) {
-                break;
+    /// R s of the tets around each node, on average.
+    fn at_nodes(&self, q: &[f64]) -> Vec<[Mat3; 6]> {
+        let of_tets = threads::par_map(self.tets.len(), |t| self.turned(t, q));
+        let (starts, around) = &self.around;
+        threads::par_map(self.nodes.len(), |v| {
+            let tets = &around[starts[v]..starts[v + 1]];
+            let mut sum = [Mat3::zero(); 6];
+            for &t in tets {
+                let (R, s) = &of_tets[t as usize];
+                sum.iter_mut().zip(s).for_each(|(sum, s)| *sum = *sum + R.scale(*s));
             }
-            s = next;
-            D = (0..6).fold(Mat3::zero(), |D, a| D + gradients[a].scale(s[a]));
-            // The rotation that brings F nearest to 1 + D.
-            R = Svd::new(&((Mat3::identity() + D) * F.transpose())).rotation();
-        }
-        let back = R.transpose();
-        let rest_of = F - back * (Mat3::identity() + D);
-        let h0 = [0, 1, 2].map(|k| (0..6).map(|a| s[a] * at(&self.harmonics.coarse[a], tet[0])[k]).sum());
-        Placing { origin: now[0], at_rest: self.mesh.vertices[tet[0] as usize], back, rest_of, s, h0 }
+            sum.map(|m| m.scale(1.0 / tets.len().max(1) as f64))
+        })
     }
 
-    fn apply(&self, placing: &Placing, p: usize) -> [f64; 3] {
-        let d: [f64; 3] = [0, 1, 2].map(|k| self.points[p][k] - placing.at_rest[k]);
-        let inside: [f64; 3] = [0, 1, 2].map(|k| {
-            let h: f64 = (0..6).map(|a| placing.s[a] * self.harmonics.fine[a][3 * p + k]).sum();
-            d[k] + h - placing.h0[k]
-        });
-        let (turned, left) = (placing.back.mul_vec(inside), placing.rest_of.mul_vec(d));
-        [0, 1, 2].map(|k| placing.origin[k] + turned[k] + left[k])
+    /// R and s of a coarse tet.
+    fn turned(&self, t: usize, q: &[f64]) -> (Mat3, [f64; 6]) {
+        let (inverse, strain_to_s) = &self.tets[t];
+        let F = edges(&self.nodes.tets()[t].map(|v| at(q, v))) * *inverse;
+        let R = Svd::new(&F).rotation();
+        let strain = mandel(&(R.transpose_mul(&F).symmetric_part() - Mat3::identity()));
+        (R, strain_to_s.map(|row| row.iter().zip(strain).map(|(t, e)| t * e).sum()))
     }
 }
 
-fn at(field: &[f64], v: u32) -> [f64; 3] {
-    let i = 3 * v as usize;
-    [field[i], field[i + 1], field[i + 2]]
+fn at(x: &[f64], node: u32) -> [f64; 3] {
+    [0, 1, 2].map(|k| x[3 * node as usize + k])
 }
 
-/// Differences from the first corner, as columns.
+/// The edges from the first corner, as columns.
 fn edges(x: &[[f64; 3]; 4]) -> Mat3 {
-    let [a, b, c] = [1, 2, 3].map(|i: usize| [0, 1, 2].map(|k| x[i][k] - x[0][k]));
-    Mat3::from_columns(a, b, c)
+    Mat3::from_fn(|k, i| x[i + 1][k] - x[0][k])
 }
 
-/// A symmetric matrix as six numbers, shear times √2.
+/// Length of the longest edge.
+fn size(x: &[[f64; 3]; 4]) -> f64 {
+    let lengths = (0..4).flat_map(|i| (0..i).map(move |j| distance(x[i], x[j])));
+    lengths.fold(0.0, f64::max)
+}
+
 fn mandel(e: &Mat3) -> [f64; 6] {
     let root = std::f64::consts::SQRT_2;
     let e = &e.0;
     [e[0][0], e[1][1], e[2][2], root * e[1][2], root * e[0][2], root * e[0][1]]
 }
 
-/// s of a strain, by least squares: displacements that do not strain the tet do not count.
-fn inverse_of_strains(gradients: &[Mat3; 6]) -> Square<6> {
-    let columns = gradients.map(|g| mandel(&g.symmetric_part()));
-    let sizes = columns.map(|c| c.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE));
-    let unit: Square<6> = std::array::from_fn(|a| columns[a].map(|x| x / sizes[a]));
-    let gram: Square<6> =
-        std::array::from_fn(|a| std::array::from_fn(|b| (0..6).map(|i| unit[a][i] * unit[b][i]).sum()));
-    let (values, vectors) = eigen_symmetric(&gram);
-    let most = values.iter().copied().fold(0.0, f64::max);
-    let inverse: Square<6> = std::array::from_fn(|a| {
-        std::array::from_fn(|b| {
-            let kept = (0..6).filter(|&m| values[m] > 1e-8 * most);
-            kept.map(|m| vectors[a][m] * vectors[b][m] / values[m]).sum()
-        })
+fn inner<const N: usize>(x: &[f64; N], y: &[f64; N]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
+fn square<const N: usize>(x: &[f64; N]) -> f64 {
+    inner(x, x)
+}
+
+/// Σ sₐ xₐ.
+fn combined<const N: usize>(x: &[[f64; N]; 6], s: &[f64; 6]) -> [f64; N] {
+    std::array::from_fn(|k| x.iter().zip(s).map(|(x, s)| s * x[k]).sum())
+}
+
+/// s of a strain, from 𝔾 by columns, φ at the points that feel the tet, and ℓ.
+fn inverse_of_strains(strains: &[[f64; 6]; 6], felt: &[&Fluctuations], size: f64) -> Square<6> {
+    let mut out = [[0.0; 6]; 6];
+    for y in modes(strains, felt, size) {
+        let strain = combined(strains, &y);
+        let furthest = felt.iter().map(|f| square(&combined(f, &y))).fold(0.0, f64::max);
+        let divisor = square(&strain).max(furthest / (MAX_FLUCTUATION * size).powi(2));
+        if divisor > 0.0 {
+            for (row, y) in out.iter_mut().zip(y) {
+                row.iter_mut().zip(&strain).for_each(|(t, e)| *t += y * e / divisor);
+            }
+        }
+    }
+    out
+}
+
+/// The combinations of the six displacements that are orthogonal in 𝔾ᵀ𝔾 and in the mean of φᵀφ/ℓ². Those that neither strain
+/// the tet nor move a point in it are left out.
+fn modes(strains: &[[f64; 6]; 6], felt: &[&Fluctuations], size: f64) -> Vec<[f64; 6]> {
+    let mean = 1.0 / (felt.len().max(1) as f64 * size * size);
+    let strained: Square<6> =
+        std::array::from_fn(|a| std::array::from_fn(|b| inner(&strains[a], &strains[b])));
+    let moved: Square<6> = std::array::from_fn(|a| {
+        std::array::from_fn(|b| mean * felt.iter().map(|f| inner(&f[a], &f[b])).sum::<f64>())
     });
-    std::array::from_fn(|a| {
-        std::array::from_fn(|i| (0..6).map(|b| inverse[a][b] * unit[b][i]).sum::<f64>() / sizes[a])
-    })
+    // Displacements of soft and stiff directions differ by orders.
+    let scale: [f64; 6] = std::array::from_fn(|a| {
+        let square = strained[a][a] + moved[a][a];
+        if square > 0.0 { square.sqrt().recip() } else { 0.0 }
+    });
+    let scaled = |m: &dyn Fn(usize, usize) -> f64| -> Square<6> {
+        std::array::from_fn(|a| std::array::from_fn(|b| scale[a] * m(a, b) * scale[b]))
+    };
+    let (values, vectors) = eigen_symmetric(&scaled(&|a, b| strained[a][b] + moved[a][b]));
+    let most = values.iter().copied().fold(0.0, f64::max);
+    let kept = |k: usize| values[k] > 1e-12 * most;
+    // Rows of the inverse root of the sum, back in the units of s.
+    let root: Square<6> = std::array::from_fn(|k| {
+        let factor = if kept(k) { values[k].sqrt().recip() } else { 0.0 };
+        std::array::from_fn(|a| factor * vectors[k][a] * scale[a])
+    });
+    let strain_of = root.map(|y| combined(strains, &y));
+    let among: Square<6> =
+        std::array::from_fn(|k| std::array::from_fn(|l| inner(&strain_of[k], &strain_of[l])));
+    let (_, rotated) = eigen_symmetric(&among);
+    rotated.iter().map(|z| combined(&root, z)).collect()
 }
 
 #[cfg(test)]
@@ -197,11 +244,11 @@ mod tests {
 
     #[test]
     fn a_turned_and_stretched_body_carries_points_inside_and_outside() {
-        let mesh = box_mesh([2.0, 1.0, 1.0], [2, 1, 1]).unwrap();
+        let nodes = Arc::new(Nodes::at_vertices(box_mesh([2.0, 1.0, 1.0], [2, 1, 1]).unwrap()));
         let points = [[0.3, 0.4, 0.5], [1.9, 0.1, 0.9], [2.1, 0.5, 0.5], [-0.1, 1.1, 1.1]];
-        let display = Display::new(&mesh, &points).unwrap();
+        let display = Display::new(&nodes, &points).unwrap();
         assert_eq!(display.embedding().outside, 2);
-        let q: Vec<f64> = mesh.vertices.iter().flat_map(|x| moved(*x, 0.5)).collect();
+        let q: Vec<f64> = nodes.points().iter().flat_map(|x| moved(*x, 0.5)).collect();
         // Harmonic displacements of a homogeneous body are linear: the map must then be exact as well.
         let linear = |x: &[[f64; 3]]| -> [Vec<f64>; 6] {
             std::array::from_fn(|a| {
@@ -215,8 +262,8 @@ mod tests {
                 x.iter().flat_map(one).collect()
             })
         };
-        let harmonics = Harmonics { fine: linear(&points), coarse: linear(&mesh.vertices) };
-        let detailed = Display::new(&mesh, &points).unwrap().with(&mesh, &points, harmonics).unwrap();
+        let harmonics = Harmonics { fine: linear(&points), coarse: linear(nodes.points()) };
+        let detailed = Display::new(&nodes, &points).unwrap().with(&nodes, &harmonics).unwrap();
         for placed in [display.place(&q), detailed.place(&q)] {
             for (x, y) in points.iter().zip(placed.chunks_exact(3)) {
                 let exact = moved(*x, 0.5);
@@ -227,10 +274,10 @@ mod tests {
 
     #[test]
     fn far_points_follow_without_being_magnified() {
-        let mesh = box_mesh([1.0, 1.0, 1.0], [2, 2, 2]).unwrap();
+        let nodes = Nodes::at_vertices(box_mesh([1.0, 1.0, 1.0], [2, 2, 2]).unwrap());
         let far = [[9.0, 0.5, 0.5]];
-        let display = Display::new(&mesh, &far).unwrap();
-        let mut q = mesh.vertices.concat();
+        let display = Display::new(&nodes, &far).unwrap();
+        let mut q = nodes.points().concat();
         assert_eq!(display.place(&q), far[0]);
         q.iter_mut().enumerate().for_each(|(i, x)| *x += 1e-3 * (i as f64).sin());
         let moved = display.place(&q);

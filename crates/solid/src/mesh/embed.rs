@@ -1,10 +1,10 @@
 //! Points carried along by the tets that hold them.
 
 use super::locate::barycentric;
-use super::vector::{V3, bounds, distance};
-use super::{TetMesh, locate::Location};
+use super::{Mesh, Nodes, locate::Location};
+use crate::math::vector::{V3, bounds, distance};
 
-/// Points in a mesh: each is a weighted sum of the corners of a tet.
+/// Points in a body: each is a weighted sum of the nodes at the corners of a tet.
 ///
 /// A point outside goes with the nearest tet, as if that went on: a rotation or a stretch of the tet turns and
 /// stretches what sticks out of it. Beyond [`REACH`] times the size of the tet that would magnify its every move, and
@@ -13,7 +13,7 @@ use super::{TetMesh, locate::Location};
 pub struct Embedding {
     /// The tet of each point.
     pub tets: Vec<u32>,
-    /// Its corners.
+    /// The nodes at its corners.
     pub corners: Vec<[u32; 4]>,
     /// Their weights, of sum 1.
     pub weights: Vec<[f64; 4]>,
@@ -29,8 +29,9 @@ pub struct Embedding {
 pub const REACH: f64 = 1.0;
 
 impl Embedding {
-    /// Of points in a mesh; `None` for a mesh without tets, or if a point is not finite.
-    pub fn new(mesh: &TetMesh, points: &[[f64; 3]]) -> Option<Self> {
+    /// Of points in a body; `None` for a body without tets, or if a point is not finite.
+    pub fn new(nodes: &Nodes, points: &[[f64; 3]]) -> Option<Self> {
+        let mesh = nodes.mesh();
         let locator = mesh.locator();
         let size = mesh.bounds().map_or(0.0, |[a, b]| distance(a, b));
         let mut out = Self::default();
@@ -38,7 +39,7 @@ impl Embedding {
             let found = locator.locate(point)?;
             let (weights, offset) = weigh(mesh, point, &found);
             out.tets.push(found.tet as u32);
-            out.corners.push(mesh.tets[found.tet]);
+            out.corners.push(nodes.tets()[found.tet]);
             out.weights.push(weights);
             out.offsets.push(offset);
             // Vertices of a surface that the mesh follows are out by rounding.
@@ -58,14 +59,21 @@ impl Embedding {
         self.tets.is_empty()
     }
 
-    /// Where the points are when the vertices of the mesh are at `q` (flat).
+    /// Where the points are when the nodes of the body are at `q` (flat).
     pub fn place(&self, q: &[f64]) -> Vec<f64> {
         let mut out = self.map(q);
         out.iter_mut().zip(self.offsets.iter().flatten()).for_each(|(x, o)| *x += o);
         out
     }
 
-    /// A field of vectors at the vertices (flat), at the points.
+    /// The nodes at the corners of point p with their weights, cut to 0 and to a sum of 1.
+    pub(super) fn shares(&self, p: usize) -> impl Iterator<Item = (u32, f64)> {
+        let positive = self.weights[p].map(|w| w.max(0.0));
+        let total: f64 = positive.iter().sum();
+        self.corners[p].into_iter().zip(positive.map(|w| w / total))
+    }
+
+    /// A field of vectors at the nodes (flat), at the points.
     pub fn map(&self, field: &[f64]) -> Vec<f64> {
         let at = |(corners, weights): (&[u32; 4], &[f64; 4])| -> [f64; 3] {
             [0, 1, 2].map(|k| (0..4).map(|i| weights[i] * field[3 * corners[i] as usize + k]).sum())
@@ -74,7 +82,7 @@ impl Embedding {
     }
 }
 
-fn weigh(mesh: &TetMesh, point: V3, found: &Location) -> ([f64; 4], V3) {
+fn weigh(mesh: &Mesh, point: V3, found: &Location) -> ([f64; 4], V3) {
     if found.distance == 0.0 {
         return (found.barycentric, [0.0; 3]);
     }

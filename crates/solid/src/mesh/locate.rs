@@ -1,8 +1,8 @@
 //! Which tet holds a point: for probes and for carrying an embedded surface along.
 
-use super::TetMesh;
+use super::Mesh;
 use super::topology::FACES;
-use super::vector::{V3, add, bounds, distance, nearest_on_triangle, scale, sub, volume};
+use crate::math::vector::{V3, add, bounds, distance, nearest_on_triangle, scale, sub, volume};
 
 /// Where a point is in a mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Location {
 /// A uniform grid over the tets of a mesh, for many queries.
 #[derive(Clone, Debug)]
 pub struct Locator<'m> {
-    mesh: &'m TetMesh,
+    mesh: &'m Mesh,
     lo: V3,
     cell: V3,
     cells: [usize; 3],
@@ -62,15 +62,15 @@ fn nearest_in_tet(p: V3, x: [V3; 4]) -> ([f64; 4], f64) {
     best
 }
 
-impl TetMesh {
-    /// Where `point` is, by looking at every tet; for many points see [`TetMesh::locator`].
+impl Mesh {
+    /// Where `point` is, by looking at every tet; for many points see [`Mesh::locator`].
     /// `None` for a mesh without tets or a point that is not finite.
     pub fn locate(&self, point: [f64; 3]) -> Option<Location> {
         if point.iter().any(|x| !x.is_finite()) {
             return None;
         }
         let mut best: Option<Location> = None;
-        for tet in 0..self.tets.len() {
+        for tet in 0..self.tets().len() {
             let (barycentric, distance) = nearest_in_tet(point, self.corners(tet));
             if best.is_none_or(|b| distance < b.distance) {
                 best = Some(Location { tet, barycentric, distance });
@@ -81,7 +81,7 @@ impl TetMesh {
 
     /// The place Σ bᵢ xᵢ that a location stands for, with the vertices at `positions`.
     pub fn place(&self, location: &Location, positions: &[[f64; 3]]) -> [f64; 3] {
-        let tet = self.tets[location.tet];
+        let tet = self.tets()[location.tet];
         (0..4).fold([0.0; 3], |p, k| add(p, scale(positions[tet[k] as usize], location.barycentric[k])))
     }
 
@@ -92,7 +92,7 @@ impl TetMesh {
         let side = size.iter().copied().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
         // About one grid cell per tet, as cubic as the box allows.
         let filled: f64 = size.iter().map(|s| (s / side).max(1e-3)).product();
-        let mut per_side = (self.tets.len() as f64 / filled).cbrt().clamp(1.0, 512.0);
+        let mut per_side = (self.tets().len() as f64 / filled).cbrt().clamp(1.0, 512.0);
         loop {
             let cells = size.map(|s| ((s / side * per_side).ceil() as usize).clamp(1, 512));
             let cell = [0, 1, 2].map(|i| (size[i] / cells[i] as f64).max(f64::MIN_POSITIVE));
@@ -118,7 +118,7 @@ impl Locator<'_> {
     /// Lists the tets that may reach into each cell; false when badly shaped elements would make
     /// the lists long.
     fn fill(&mut self) -> bool {
-        let ranges: Vec<[[usize; 3]; 2]> = (0..self.mesh.tets.len())
+        let ranges: Vec<[[usize; 3]; 2]> = (0..self.mesh.tets().len())
             .map(|t| {
                 let [lo, hi] = bounds(self.mesh.corners(t)).unwrap_or_default();
                 [self.cell_of(lo), self.cell_of(hi)]
@@ -147,7 +147,7 @@ impl Locator<'_> {
         &self.tets[self.offsets[c]..self.offsets[c + 1]]
     }
 
-    /// Where `point` is; the same answer as [`TetMesh::locate`] up to ties.
+    /// Where `point` is; the same answer as [`Mesh::locate`] up to ties.
     pub fn locate(&self, point: [f64; 3]) -> Option<Location> {
         if point.iter().any(|x| !x.is_finite()) {
             return None;

@@ -1,4 +1,4 @@
-//! Tetrahedral meshes: vertices, tets, what the file said about them, and the surface.
+//! Meshes: vertices, cells in blocks of one kind each, what the file said about them, and the surface.
 //!
 //! | file | what it answers |
 //! |---|---|
@@ -8,49 +8,72 @@
 //! | `locate` | which tet holds a point |
 //! | `embed` | points that tets carry along |
 //! | `display` | fine points shown from the motion of a coarse mesh |
-//! | `split` | every tet by itself |
+//! | `nodes` | the nodes of a body on its mesh |
+//! | `parents` | between which vertices nodes lie |
+//! | `bvh` | bounding volume hierarchy of triangles |
 
+pub(crate) mod bvh;
+mod cells;
 mod display;
 mod embed;
 mod locate;
+mod nodes;
 mod order;
+mod parents;
 mod quality;
-mod split;
 pub(crate) mod topology;
-pub(crate) mod vector;
 
-pub use display::{Display, Harmonics};
+pub use cells::{CellBlock, CellKind};
+pub use display::{Display, Harmonics, MAX_FLUCTUATION};
 pub use embed::{Embedding, REACH};
 pub use locate::{Location, Locator};
+pub use nodes::{InnerFace, NodeLayout, Nodes};
 pub use order::Permutation;
+pub use parents::{Interpolate, NodeParents};
 pub use quality::{ElementQuality, Quality};
-pub use split::{Split, SplitFace};
 pub use topology::{FACES, NO_TET, Surface, Topology, VertexGraph};
 
+use crate::math::vector::{self, V3};
 use std::collections::BTreeMap;
 use std::fmt;
-use vector::V3;
+use std::sync::OnceLock;
 
-/// A tetrahedral mesh with whatever named data came with it.
+/// Vertices and cells, with whatever named data came with them.
 ///
-/// A tet (a, b, c, d) is positively oriented when (b−a)·((c−a)×(d−a)) > 0; everything after
-/// [`TetMesh::orient`] may count on that.
+/// Cells are kept in blocks, one block for each kind. A tet (a, b, c, d) is positively oriented when
+/// (b−a)·((c−a)×(d−a)) > 0; everything after [`Mesh::orient`] may count on that.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct TetMesh {
+pub struct Mesh {
     /// Vertex positions, m.
     pub vertices: Vec<[f64; 3]>,
-    /// Vertex numbers of each tet, from 0.
-    pub tets: Vec<[u32; 4]>,
-    /// Region number of each tet (material or physical tag, 0 where the file has none).
+    cells: Vec<CellBlock>,
+    /// Region number of each cell (material or physical tag, 0 where the file has none).
     pub tags: Vec<i64>,
     /// Names of regions, where the file gives them.
     pub region_names: BTreeMap<String, Vec<i64>>,
-    /// Per-tet scalar fields of the file (for heterogeneous materials).
+    /// Scalar fields of the cells (for heterogeneous materials).
     pub cell_data: BTreeMap<String, Vec<f64>>,
-    /// Per-vertex scalar fields of the file (for masses).
+    /// Scalar fields of the vertices (for masses).
     pub point_data: BTreeMap<String, Vec<f64>>,
     /// Named or numbered vertex sets of the file (pins refer to them).
     pub vertex_sets: BTreeMap<String, Vec<u32>>,
+    surface: Computed<Surface>,
+}
+
+/// A value that is computed from the cells when it is first asked for. It takes no part in comparisons.
+#[derive(Clone, Debug)]
+struct Computed<T>(OnceLock<T>);
+
+impl<T> Default for Computed<T> {
+    fn default() -> Self {
+        Self(OnceLock::new())
+    }
+}
+
+impl<T> PartialEq for Computed<T> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// A triangle surface as read from .obj, .stl, .ply.
@@ -88,13 +111,13 @@ pub enum MeshError {
         /// The vertex named twice.
         vertex: u32,
     },
-    /// Data are not as long as the list of tets or vertices.
+    /// Data are not as long as the list of cells or vertices.
     Length {
         /// Which data.
         name: String,
         /// Their length.
         found: usize,
-        /// The number of tets or vertices.
+        /// The number of cells or vertices.
         expected: usize,
     },
 }
@@ -122,14 +145,15 @@ impl fmt::Display for MeshError {
 
 impl std::error::Error for MeshError {}
 
-fn check_arrays<const N: usize>(vertices: &[V3], elements: &[[u32; N]]) -> Result<(), MeshError> {
-    if elements.is_empty() {
+fn check_arrays<'a>(vertices: &[V3], elements: impl IntoIterator<Item = &'a [u32]>) -> Result<(), MeshError> {
+    let mut elements = elements.into_iter().enumerate().peekable();
+    if elements.peek().is_none() {
         return Err(MeshError::Empty);
     }
     if let Some(vertex) = vertices.iter().position(|p| p.iter().any(|x| !x.is_finite())) {
         return Err(MeshError::NotFinite { vertex });
     }
-    for (element, e) in elements.iter().enumerate() {
+    for (element, e) in elements {
         for (k, &vertex) in e.iter().enumerate() {
             if vertex as usize >= vertices.len() {
                 return Err(MeshError::OutOfRange { element, vertex, vertices: vertices.len() });
@@ -142,21 +166,65 @@ fn check_arrays<const N: usize>(vertices: &[V3], elements: &[[u32; N]]) -> Resul
     Ok(())
 }
 
-impl TetMesh {
-    /// A mesh of one region (tag 0) without named data.
+impl Mesh {
+    /// Tets of one region (tag 0) without named data.
     pub fn new(vertices: Vec<[f64; 3]>, tets: Vec<[u32; 4]>) -> Self {
-        let tags = vec![0; tets.len()];
-        Self { vertices, tets, tags, ..Self::default() }
+        Self::of_cells(vertices, vec![CellBlock::from(tets)])
     }
 
-    /// Whether the arrays make sense: elements exist, coordinates are finite, numbers in range,
-    /// four different vertices per tet, per-tet data of the right length. The other methods may
-    /// panic on a mesh that fails this.
+    /// Cells of one region (tag 0) without named data. Empty blocks are left out.
+    pub fn of_cells(vertices: Vec<[f64; 3]>, mut cells: Vec<CellBlock>) -> Self {
+        cells.retain(|block| !block.is_empty());
+        let tags = vec![0; cells.iter().map(CellBlock::len).sum()];
+        Self { vertices, cells, tags, ..Self::default() }
+    }
+
+    /// The cells, a block for each kind.
+    pub fn cells(&self) -> &[CellBlock] {
+        &self.cells
+    }
+
+    /// Dimension of the cells: 3 with tets, 2 for a surface, 1 for lines, 0 for single points.
+    pub fn dimension(&self) -> usize {
+        self.cells.iter().map(|block| block.kind.dimension()).max().unwrap_or(0)
+    }
+
+    /// Vertex numbers of each tet, from 0.
+    pub fn tets(&self) -> &[[u32; 4]] {
+        self.cells_of(CellKind::Tet)
+    }
+
+    /// Vertex numbers of each triangle, from 0.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        self.cells_of(CellKind::Triangle)
+    }
+
+    fn cells_of<const N: usize>(&self, kind: CellKind) -> &[[u32; N]] {
+        let block = self.cells.iter().find(|block| block.kind == kind);
+        block.map_or(&[], |block| block.nodes.as_chunks().0)
+    }
+
+    /// The tets, to be changed.
+    pub fn tets_mut(&mut self) -> &mut [[u32; 4]] {
+        self.surface = Computed::default();
+        let block = self.cells.iter_mut().find(|block| block.kind == CellKind::Tet);
+        block.map_or(&mut [], |block| block.nodes.as_chunks_mut().0)
+    }
+
+    /// Other cells instead; tags and data of cells are the caller's to change with them.
+    pub fn set_cells(&mut self, mut cells: Vec<CellBlock>) {
+        cells.retain(|block| !block.is_empty());
+        (self.cells, self.surface) = (cells, Computed::default());
+    }
+
+    /// Whether the arrays make sense: cells exist, coordinates are finite, numbers in range, different vertices in
+    /// each cell, data of the right length. The other methods may panic on a mesh that fails this.
     pub fn check(&self) -> Result<(), MeshError> {
-        check_arrays(&self.vertices, &self.tets)?;
-        let (tets, vertices) = (self.tets.len(), self.vertices.len());
-        let lengths = std::iter::once(("tags", self.tags.len(), tets))
-            .chain(self.cell_data.iter().map(|(name, d)| (name.as_str(), d.len(), tets)))
+        check_arrays(&self.vertices, self.cells.iter().flat_map(CellBlock::iter))?;
+        let cells = self.cells.iter().map(CellBlock::len).sum();
+        let vertices = self.vertices.len();
+        let lengths = std::iter::once(("tags", self.tags.len(), cells))
+            .chain(self.cell_data.iter().map(|(name, d)| (name.as_str(), d.len(), cells)))
             .chain(self.point_data.iter().map(|(name, d)| (name.as_str(), d.len(), vertices)));
         for (name, found, expected) in lengths {
             if found != expected {
@@ -166,14 +234,19 @@ impl TetMesh {
         Ok(())
     }
 
+    /// The boundary of the tets, or the triangles of a mesh without tets.
+    pub fn surface(&self) -> &Surface {
+        self.surface.0.get_or_init(|| Surface::of(self))
+    }
+
     /// The four corners of a tet.
     pub fn corners(&self, tet: usize) -> [[f64; 3]; 4] {
-        self.tets[tet].map(|v| self.vertices[v as usize])
+        self.tets()[tet].map(|v| self.vertices[v as usize])
     }
 
     /// Volume of each tet, m³; negative where it is flipped.
     pub fn signed_volumes(&self) -> Vec<f64> {
-        (0..self.tets.len()).map(|t| vector::volume(self.corners(t))).collect()
+        (0..self.tets().len()).map(|t| vector::volume(self.corners(t))).collect()
     }
 
     /// Sum of the signed volumes, m³.
@@ -182,12 +255,13 @@ impl TetMesh {
     }
 
     /// Turns every flipped tet (by swapping its last two vertices) and returns their numbers.
-    /// Flat tets are left alone; [`TetMesh::quality`] lists them.
+    /// Flat tets are left alone; [`Mesh::quality`] lists them.
     pub fn orient(&mut self) -> Vec<usize> {
         let volumes = self.signed_volumes();
         let flipped: Vec<usize> = (0..volumes.len()).filter(|&t| volumes[t] < 0.0).collect();
+        let tets = self.tets_mut();
         for &t in &flipped {
-            self.tets[t].swap(2, 3);
+            tets[t].swap(2, 3);
         }
         flipped
     }
@@ -199,9 +273,9 @@ impl TetMesh {
 }
 
 impl TriMesh {
-    /// Whether the arrays make sense; see [`TetMesh::check`].
+    /// Whether the arrays make sense; see [`Mesh::check`].
     pub fn check(&self) -> Result<(), MeshError> {
-        check_arrays(&self.vertices, &self.triangles)
+        check_arrays(&self.vertices, self.triangles.iter().map(|t| t.as_slice()))
     }
 
     /// The three corners of a triangle.

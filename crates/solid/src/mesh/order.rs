@@ -2,9 +2,9 @@
 //! their lowest vertices. Neighbours in space become neighbours in memory, which is what gathers
 //! and scatters of element kernels pay for; the factorisation orders its matrix itself.
 
-use super::TetMesh;
+use super::Mesh;
 
-/// What [`TetMesh::reorder`] did.
+/// What [`Mesh::reorder`] did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Permutation {
     /// Old number of each new vertex.
@@ -67,7 +67,7 @@ fn hilbert(mut x: [u32; 3]) -> u64 {
     (0..BITS).rev().fold(0, |key, b| x.iter().fold(key, |key, c| (key << 1) | u64::from((c >> b) & 1)))
 }
 
-impl TetMesh {
+impl Mesh {
     /// Renumbers vertices and tets for locality, carrying tags, fields and sets along. The result
     /// depends on the mesh only; equal places keep their order.
     pub fn reorder(&mut self) -> Permutation {
@@ -83,7 +83,7 @@ impl TetMesh {
         let vertices: Vec<u32> = order.into_iter().map(|(_, v)| v).collect();
         let number = invert(&vertices);
         let mut order: Vec<([u32; 4], u32)> = self
-            .tets
+            .tets()
             .iter()
             .zip(0..)
             .map(|(tet, t)| {
@@ -96,7 +96,9 @@ impl TetMesh {
         let tets: Vec<u32> = order.into_iter().map(|(_, t)| t).collect();
 
         self.vertices = vertices.iter().map(|&v| self.vertices[v as usize]).collect();
-        self.tets = tets.iter().map(|&t| self.tets[t as usize].map(|v| number[v as usize])).collect();
+        let old = self.tets();
+        let new: Vec<[u32; 4]> = tets.iter().map(|&t| old[t as usize].map(|v| number[v as usize])).collect();
+        self.set_cells(vec![new.into()]);
         self.tags = tets.iter().map(|&t| self.tags[t as usize]).collect();
         for field in self.cell_data.values_mut() {
             *field = tets.iter().map(|&t| field[t as usize]).collect();

@@ -6,8 +6,8 @@
 //! the stiffness and the error of gradients \[shewchuk2002\].
 
 use super::topology::{EDGES, FACES};
-use super::vector::{V3, area_vector, distance, dot, norm, volume};
-use super::{TetMesh, Topology};
+use super::{Mesh, Topology};
+use crate::math::vector::{V3, area_vector, distance, dot, norm, volume};
 
 /// How many of the worst elements [`Quality`] lists.
 const WORST: usize = 10;
@@ -116,7 +116,7 @@ fn element(tet: usize, corners: [V3; 4]) -> ElementQuality {
     }
 }
 
-impl TetMesh {
+impl Mesh {
     /// Shape of one tet.
     pub fn element_quality(&self, tet: usize) -> ElementQuality {
         element(tet, self.corners(tet))
@@ -124,7 +124,7 @@ impl TetMesh {
 
     /// Shape of the whole mesh. Without tets, lengths and angles are 0.
     pub fn quality(&self) -> Quality {
-        let all: Vec<ElementQuality> = (0..self.tets.len()).map(|t| self.element_quality(t)).collect();
+        let all: Vec<ElementQuality> = (0..self.tets().len()).map(|t| self.element_quality(t)).collect();
         let min = |f: fn(&ElementQuality) -> f64| {
             let m = all.iter().map(f).fold(f64::INFINITY, f64::min);
             if all.is_empty() { 0.0 } else { m }

@@ -1,7 +1,7 @@
 //! Faces, neighbours, the surface.
 
-use super::vector::{area_vector, norm};
-use super::{TetMesh, TriMesh};
+use super::{Mesh, TriMesh};
+use crate::math::vector::{area_vector, norm};
 
 /// Corner numbers of the face opposite to each corner, outward in a positively oriented tet.
 pub const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
@@ -9,7 +9,7 @@ pub const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 /// Corner numbers of the six edges.
 pub(crate) const EDGES: [[usize; 2]; 6] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
 
-/// Stands for "no tet" in [`TetMesh::neighbours`].
+/// Stands for "no tet" in [`Mesh::neighbours`].
 pub const NO_TET: u32 = u32::MAX;
 
 /// The boundary of a tet mesh, in the mesh's own vertex numbers.
@@ -123,12 +123,12 @@ pub(crate) fn compress(rows: usize, pairs: &[(u32, u32)]) -> (Vec<usize>, Vec<u3
     (offsets, values)
 }
 
-impl TetMesh {
+impl Mesh {
     /// For each tet, the tet behind the face opposite to each of its corners; [`NO_TET`] on the
-    /// boundary (and at faces of three or more tets, which [`TetMesh::topology`] lists).
+    /// boundary (and at faces of three or more tets, which [`Mesh::topology`] lists).
     pub fn neighbours(&self) -> Vec<[u32; 4]> {
-        let mut out = vec![[NO_TET; 4]; self.tets.len()];
-        for group in sorted_faces(&self.tets).chunk_by(|a, b| a.0 == b.0) {
+        let mut out = vec![[NO_TET; 4]; self.tets().len()];
+        for group in sorted_faces(self.tets()).chunk_by(|a, b| a.0 == b.0) {
             if let &[(_, a), (_, b)] = group {
                 out[a as usize / 4][a as usize % 4] = b / 4;
                 out[b as usize / 4][b as usize % 4] = a / 4;
@@ -137,26 +137,10 @@ impl TetMesh {
         out
     }
 
-    /// The boundary: faces of one tet only, outward, in the order of their tets.
-    pub fn surface(&self) -> Surface {
-        let mut owners: Vec<usize> = sorted_faces(&self.tets)
-            .chunk_by(|a, b| a.0 == b.0)
-            .filter(|group| group.len() == 1)
-            .map(|group| group[0].1 as usize)
-            .collect();
-        owners.sort_unstable();
-        let triangles: Vec<[u32; 3]> =
-            owners.iter().map(|&o| FACES[o % 4].map(|k| self.tets[o / 4][k])).collect();
-        let mut vertices = triangles.as_flattened().to_vec();
-        vertices.sort_unstable();
-        vertices.dedup();
-        Surface { triangles, tets: owners.iter().map(|&o| (o / 4) as u32).collect(), vertices }
-    }
-
     /// Which vertices share an edge.
     pub fn vertex_graph(&self) -> VertexGraph {
         let mut pairs: Vec<(u32, u32)> = self
-            .tets
+            .tets()
             .iter()
             .flat_map(|t| EDGES.iter().flat_map(|&[i, j]| [(t[i], t[j]), (t[j], t[i])]))
             .collect();
@@ -169,7 +153,7 @@ impl TetMesh {
     /// The tets around each vertex, ascending: offsets and tet numbers in compressed rows.
     pub fn vertex_tets(&self) -> (Vec<usize>, Vec<u32>) {
         let pairs: Vec<(u32, u32)> =
-            (0..self.tets.len()).flat_map(|t| self.tets[t].map(|v| (v, t as u32))).collect();
+            (0..self.tets().len()).flat_map(|t| self.tets()[t].map(|v| (v, t as u32))).collect();
         compress(self.vertices.len(), &pairs)
     }
 
@@ -177,10 +161,10 @@ impl TetMesh {
     /// how many there are.
     pub fn components(&self) -> (Vec<u32>, usize) {
         let neighbours = self.neighbours();
-        let mut piece = vec![u32::MAX; self.tets.len()];
+        let mut piece = vec![u32::MAX; self.tets().len()];
         let mut count = 0;
         let mut stack = Vec::new();
-        for seed in 0..self.tets.len() {
+        for seed in 0..self.tets().len() {
             if piece[seed] != u32::MAX {
                 continue;
             }
@@ -201,7 +185,7 @@ impl TetMesh {
 
     /// Counts vertices, edges, faces and pieces, and lists where the mesh is no manifold.
     pub fn topology(&self) -> Topology {
-        let faces = sorted_faces(&self.tets);
+        let faces = sorted_faces(self.tets());
         let (mut face_count, mut boundary_faces) = (0, 0);
         let mut overfull_faces = Vec::new();
         let mut boundary_edges: Vec<[u32; 2]> = Vec::new();
@@ -230,13 +214,13 @@ impl TetMesh {
         boundary_vertices.sort_unstable();
         boundary_vertices.dedup();
         let mut used = vec![false; self.vertices.len()];
-        for &v in self.tets.as_flattened() {
+        for &v in self.tets().as_flattened() {
             used[v as usize] = true;
         }
         let unused_vertices: Vec<u32> = (0..used.len() as u32).filter(|&v| !used[v as usize]).collect();
         let vertices = used.len() - unused_vertices.len();
         let edges = self.vertex_graph().edges();
-        let tets = self.tets.len();
+        let tets = self.tets().len();
         Topology {
             vertices,
             edges,
@@ -255,6 +239,40 @@ impl TetMesh {
 }
 
 impl Surface {
+    /// The faces that belong to one tet only, outward, in the order of their tets; without tets, the triangles.
+    pub(super) fn of(mesh: &Mesh) -> Self {
+        let tets = mesh.tets();
+        if tets.is_empty() {
+            return Self::of_triangles(mesh.triangles().to_vec(), Vec::new());
+        }
+        let mut owners: Vec<usize> = sorted_faces(tets)
+            .chunk_by(|a, b| a.0 == b.0)
+            .filter(|group| group.len() == 1)
+            .map(|group| group[0].1 as usize)
+            .collect();
+        owners.sort_unstable();
+        let triangles = owners.iter().map(|&o| FACES[o % 4].map(|k| tets[o / 4][k])).collect();
+        Self::of_triangles(triangles, owners.iter().map(|&o| (o / 4) as u32).collect())
+    }
+
+    /// Whether there are triangles, and every edge belongs to two of them, once in each direction.
+    pub(super) fn is_closed(&self) -> bool {
+        let sides = |t: &[u32; 3]| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]];
+        let mut edges: Vec<[u32; 2]> = self.triangles.iter().flat_map(sides).collect();
+        edges.sort_unstable();
+        !edges.is_empty()
+            && edges.windows(2).all(|e| e[0] != e[1])
+            && edges.iter().all(|[a, b]| edges.binary_search(&[*b, *a]).is_ok())
+    }
+
+    /// Of triangles of nodes, outward, and the tet that each belongs to (none for a body without tets).
+    pub fn of_triangles(triangles: Vec<[u32; 3]>, tets: Vec<u32>) -> Self {
+        let mut vertices = triangles.as_flattened().to_vec();
+        vertices.sort_unstable();
+        vertices.dedup();
+        Self { triangles, tets, vertices }
+    }
+
     /// Area of each triangle, m².
     pub fn face_areas(&self, positions: &[[f64; 3]]) -> Vec<f64> {
         self.triangles.iter().map(|t| 0.5 * norm(area_vector(t.map(|v| positions[v as usize])))).collect()

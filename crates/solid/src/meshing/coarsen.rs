@@ -4,13 +4,13 @@
 //! others of v. The result is the same body cut differently when the link condition
 //! Lk(v) ∩ Lk(w) = Lk(vw) holds, with the outside as one more vertex ω \[dey1999\], and no tet flips.
 //! On the boundary the new triangles must stay within a tolerance of the shape, which the caller
-//! lets grow: flat parts give way first, horns and ears stay fine.
+//! lets grow: flat parts are coarsened first, sharp features stay fine.
 
 use super::improve::shape_of;
 use super::solid::{Hold, Solid};
-use crate::mesh::TetMesh;
+use crate::math::vector::{V3, add, area_vector, distance, dot, lerp, norm, scale};
+use crate::mesh::Mesh;
 use crate::mesh::topology::EDGES;
-use crate::mesh::vector::{V3, add, area_vector, distance, dot, lerp, norm, scale};
 
 /// Worst shape that a collapse may leave: dihedral angles of about 18 to 162 degrees.
 const SHAPE: f64 = 0.05;
@@ -32,7 +32,7 @@ struct Coarsener<'a> {
 /// Collapses edges until about `wanted` tets are left or nothing more may go; boundary triangles
 /// may be off the shape by `tolerance` times their size. Returns what holds the remaining vertices.
 pub(crate) fn coarsen(
-    mesh: &mut TetMesh,
+    mesh: &mut Mesh,
     shape: &dyn Solid,
     hold: &[Hold],
     wanted: usize,
@@ -43,11 +43,11 @@ pub(crate) fn coarsen(
         vertices: &mesh.vertices,
         shape,
         hold,
-        tets: mesh.tets.clone(),
-        faces: surface.triangles,
+        tets: mesh.tets().to_vec(),
+        faces: surface.triangles.clone(),
         tets_at: vec![Vec::new(); mesh.vertices.len()],
         faces_at: vec![Vec::new(); mesh.vertices.len()],
-        alive: mesh.tets.len(),
+        alive: mesh.tets().len(),
     };
     for (t, tet) in c.tets.iter().enumerate() {
         tet.iter().for_each(|&v| c.tets_at[v as usize].push(t as u32));
@@ -75,7 +75,7 @@ pub(crate) fn coarsen(
         }
     }
     let vertices = kept.iter().map(|&v| mesh.vertices[v]).collect();
-    *mesh = TetMesh::new(vertices, tets.iter().map(|t| t.map(|v| number[v as usize])).collect());
+    *mesh = Mesh::new(vertices, tets.iter().map(|t| t.map(|v| number[v as usize])).collect());
     kept.iter().map(|&v| hold[v]).collect()
 }
 

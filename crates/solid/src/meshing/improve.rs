@@ -6,8 +6,8 @@
 //! seeing the moves before, so that the result does not depend on threads.
 
 use super::solid::{Hold, Solid};
-use crate::mesh::vector::{V3, add, area_vector, cross, distance, dot, lerp, norm, scale, sub};
-use crate::mesh::{FACES, TetMesh, VertexGraph};
+use crate::math::vector::{V3, add, area_vector, cross, distance, dot, lerp, norm, scale, sub};
+use crate::mesh::{FACES, Mesh, VertexGraph};
 
 /// Smallest dihedral angle (and 180° minus largest) that a move onto a sharp edge may leave.
 const GUARD: f64 = 11.0;
@@ -46,7 +46,7 @@ fn smallest_height(x: [V3; 4]) -> f64 {
 }
 
 struct Improver<'a> {
-    mesh: &'a mut TetMesh,
+    mesh: &'a mut Mesh,
     shape: &'a dyn Solid,
     /// Edge of the lattice, m.
     edge: f64,
@@ -62,7 +62,7 @@ struct Improver<'a> {
 /// Pulls the boundary onto `shape` and its sharp edges, and smooths `passes` times. `hold` says what
 /// holds the vertices, if that is known from before; the return value says it after.
 pub(crate) fn improve(
-    mesh: &mut TetMesh,
+    mesh: &mut Mesh,
     shape: &dyn Solid,
     edge: f64,
     sharp_angle: f64,
@@ -109,7 +109,7 @@ impl Improver<'_> {
     fn worst_at(&self, v: usize, p: V3, enough: f64, measure: impl Fn([V3; 4]) -> f64) -> f64 {
         let mut worst = f64::INFINITY;
         for &t in &self.around[self.offsets[v]..self.offsets[v + 1]] {
-            let tet = self.mesh.tets[t as usize];
+            let tet = self.mesh.tets()[t as usize];
             let x = tet.map(|w| if w as usize == v { p } else { self.mesh.vertices[w as usize] });
             worst = worst.min(measure(x));
             if worst <= enough {

@@ -1,7 +1,7 @@
 //! The body-centred cubic lattice of the stuffing.
 
 use super::{MeshingError, fail, metres};
-use crate::mesh::vector::V3;
+use crate::math::vector::V3;
 
 /// More lattice points than this are refused: some gigabytes.
 const MOST_POINTS: f64 = 60e6;

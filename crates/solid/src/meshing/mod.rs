@@ -12,7 +12,7 @@ mod stuffing;
 mod tetrahedralize;
 mod tree;
 
-pub use box_mesh::box_mesh;
+pub use box_mesh::{Diagonals, box_mesh, box_mesh_with};
 pub use shapes::{cylinder, ellipsoid, sphere};
 pub use tetrahedralize::{Filled, Options, Resolution, tetrahedralize, tetrahedralize_with};
 

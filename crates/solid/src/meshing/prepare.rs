@@ -1,8 +1,8 @@
 //! A triangle surface as it comes, made fit for the winding number.
 
 use super::solid::is_flat;
+use crate::math::vector::{bounds, lerp, volume};
 use crate::mesh::TriMesh;
-use crate::mesh::vector::{bounds, lerp, volume};
 use std::collections::BTreeMap;
 
 /// A surface whose equal vertices are one and whose triangles agree on what is outside.

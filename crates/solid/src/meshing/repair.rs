@@ -4,19 +4,19 @@
 //! along an edge: such joints transmit no moment and confuse contact. Of the fans of tets around
 //! such a joint all but the one with the most volume go. Tets only ever disappear, so it ends.
 
-use crate::mesh::vector::volume;
-use crate::mesh::{NO_TET, TetMesh};
+use crate::math::vector::volume;
+use crate::mesh::{Mesh, NO_TET};
 use std::collections::BTreeMap;
 
 /// Takes away what hangs on vertices and edges; returns how many tets went.
-pub(crate) fn make_manifold(mesh: &mut TetMesh) -> usize {
-    let before = mesh.tets.len();
+pub(crate) fn make_manifold(mesh: &mut Mesh) -> usize {
+    let before = mesh.tets().len();
     loop {
         let doomed = bad_fans(mesh);
         if doomed.is_empty() {
-            return before - mesh.tets.len();
+            return before - mesh.tets().len();
         }
-        let mut keep = vec![true; mesh.tets.len()];
+        let mut keep = vec![true; mesh.tets().len()];
         for t in doomed {
             keep[t] = false;
         }
@@ -25,10 +25,10 @@ pub(crate) fn make_manifold(mesh: &mut TetMesh) -> usize {
 }
 
 /// Drops pieces of less than `share` of the total volume; returns how many and their volume.
-pub(crate) fn drop_crumbs(mesh: &mut TetMesh, share: f64) -> (usize, f64) {
+pub(crate) fn drop_crumbs(mesh: &mut Mesh, share: f64) -> (usize, f64) {
     let (piece, count) = mesh.components();
     let mut volumes = vec![0.0; count];
-    for t in 0..mesh.tets.len() {
+    for t in 0..mesh.tets().len() {
         volumes[piece[t] as usize] += volume(mesh.corners(t));
     }
     let limit = share * volumes.iter().sum::<f64>();
@@ -39,15 +39,13 @@ pub(crate) fn drop_crumbs(mesh: &mut TetMesh, share: f64) -> (usize, f64) {
 }
 
 /// Keeps the tets marked, and the vertices that they use, in their order.
-fn retain(mesh: &mut TetMesh, keep: &[bool]) {
-    let mut t = 0;
-    mesh.tets.retain(|_| {
-        t += 1;
-        keep[t - 1]
-    });
-    mesh.tags.truncate(mesh.tets.len());
+fn retain(mesh: &mut Mesh, keep: &[bool]) {
+    let kept = mesh.tets().iter().zip(keep).filter(|(_, keep)| **keep);
+    let tets: Vec<[u32; 4]> = kept.map(|(tet, _)| *tet).collect();
+    mesh.set_cells(vec![tets.into()]);
+    mesh.tags.truncate(mesh.tets().len());
     let mut number = vec![u32::MAX; mesh.vertices.len()];
-    for &v in mesh.tets.as_flattened() {
+    for &v in mesh.tets().as_flattened() {
         number[v as usize] = 0;
     }
     let mut vertices = Vec::new();
@@ -56,19 +54,19 @@ fn retain(mesh: &mut TetMesh, keep: &[bool]) {
         vertices.push(mesh.vertices[v]);
     }
     mesh.vertices = vertices;
-    for tet in &mut mesh.tets {
+    for tet in mesh.tets_mut() {
         *tet = tet.map(|v| number[v as usize]);
     }
 }
 
-fn bad_fans(mesh: &TetMesh) -> Vec<usize> {
+fn bad_fans(mesh: &Mesh) -> Vec<usize> {
     let neighbours = mesh.neighbours();
     let (offsets, around) = mesh.vertex_tets();
     let tets_at = |v: u32| &around[offsets[v as usize]..offsets[v as usize + 1]];
     let mut doomed = Vec::new();
     for [a, b] in mesh.topology().pinched_edges {
         let ring: Vec<u32> =
-            tets_at(a).iter().copied().filter(|&t| mesh.tets[t as usize].contains(&b)).collect();
+            tets_at(a).iter().copied().filter(|&t| mesh.tets()[t as usize].contains(&b)).collect();
         doomed.extend(all_but_largest(mesh, &neighbours, &ring, &[a, b]));
     }
     if !doomed.is_empty() {
@@ -109,7 +107,7 @@ fn bad_fans(mesh: &TetMesh) -> Vec<usize> {
 
 /// Of `tets`, which all contain the vertices `joint`: groups joined by faces that contain `joint`,
 /// and of them all but the one with the most volume.
-fn all_but_largest(mesh: &TetMesh, neighbours: &[[u32; 4]], tets: &[u32], joint: &[u32]) -> Vec<usize> {
+fn all_but_largest(mesh: &Mesh, neighbours: &[[u32; 4]], tets: &[u32], joint: &[u32]) -> Vec<usize> {
     let mut group = vec![usize::MAX; tets.len()];
     let mut volumes: Vec<f64> = Vec::new();
     let mut stack = Vec::new();
@@ -126,7 +124,7 @@ fn all_but_largest(mesh: &TetMesh, neighbours: &[[u32; 4]], tets: &[u32], joint:
             volumes[g] += volume(mesh.corners(t));
             for f in 0..4 {
                 let n = neighbours[t][f];
-                if n == NO_TET || joint.contains(&mesh.tets[t][f]) {
+                if n == NO_TET || joint.contains(&mesh.tets()[t][f]) {
                     continue;
                 }
                 if let Ok(j) = tets.binary_search(&n)

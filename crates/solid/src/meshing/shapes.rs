@@ -2,15 +2,15 @@
 
 use super::solid::Ellipsoid;
 use super::{MOST_TETS, MeshingError, fail, improve, positive, repair, stuffing};
-use crate::mesh::TetMesh;
-use crate::mesh::vector::volume;
+use crate::math::vector::volume;
+use crate::mesh::Mesh;
 use std::f64::consts::PI;
 
 /// A ball around the origin; see [`ellipsoid`].
 ///
 /// # Errors
 /// As there.
-pub fn sphere(radius: f64, edge_length: f64) -> Result<TetMesh, MeshingError> {
+pub fn sphere(radius: f64, edge_length: f64) -> Result<Mesh, MeshingError> {
     ellipsoid([positive("sphere radius", radius)?; 3], edge_length)
 }
 
@@ -20,7 +20,7 @@ pub fn sphere(radius: f64, edge_length: f64) -> Result<TetMesh, MeshingError> {
 /// # Errors
 /// Lengths that are not positive, an edge length too large to fit inside or so small that there
 /// would be more than [`MOST_TETS`].
-pub fn ellipsoid(half_axes: [f64; 3], edge_length: f64) -> Result<TetMesh, MeshingError> {
+pub fn ellipsoid(half_axes: [f64; 3], edge_length: f64) -> Result<Mesh, MeshingError> {
     for a in half_axes {
         positive("ellipsoid half axis", a)?;
     }
@@ -53,7 +53,7 @@ pub fn ellipsoid(half_axes: [f64; 3], edge_length: f64) -> Result<TetMesh, Meshi
 ///
 /// # Errors
 /// Lengths that are not positive, or more than [`MOST_TETS`].
-pub fn cylinder(radius: f64, length: f64, edge_length: f64) -> Result<TetMesh, MeshingError> {
+pub fn cylinder(radius: f64, length: f64, edge_length: f64) -> Result<Mesh, MeshingError> {
     positive("cylinder radius", radius)?;
     positive("cylinder length", length)?;
     positive("edge length", edge_length)?;
@@ -110,5 +110,5 @@ pub fn cylinder(radius: f64, length: f64, edge_length: f64) -> Result<TetMesh, M
             }
         }
     }
-    Ok(TetMesh::new(vertices, tets))
+    Ok(Mesh::new(vertices, tets))
 }

@@ -1,8 +1,8 @@
 //! What the lattice method asks of a shape.
 
-use super::tree::Tree;
+use super::tree::WindingTree;
+use crate::math::vector::{V3, area_vector, cross, dot, lerp, norm, scale, sub};
 use crate::mesh::TriMesh;
-use crate::mesh::vector::{V3, area_vector, cross, dot, lerp, norm, scale, sub};
 use std::collections::BTreeMap;
 
 /// Where a vertex is held on the boundary of a shape.
@@ -52,9 +52,9 @@ pub(crate) trait Solid: Sync {
 /// The inside of a triangle surface: winding number above ½.
 pub(crate) struct Inside {
     bounds: [V3; 2],
-    tree: Tree,
+    tree: WindingTree,
     normals: Vec<V3>,
-    sharp: Tree,
+    sharp: WindingTree,
     corners: Vec<V3>,
 }
 
@@ -98,9 +98,9 @@ impl Inside {
             .collect();
         Self {
             bounds: surface.bounds().unwrap_or_default(),
-            tree: Tree::new(triangles),
+            tree: WindingTree::new(triangles),
             normals,
-            sharp: Tree::new(edges),
+            sharp: WindingTree::new(edges),
             corners,
         }
     }

@@ -16,9 +16,9 @@
 use super::MeshingError;
 use super::lattice::Lattice;
 use super::solid::Solid;
-use crate::mesh::TetMesh;
-use crate::mesh::vector::{V3, distance, lerp, volume};
-use lilyan_solve::threads;
+use crate::math::vector::{V3, distance, lerp, volume};
+use crate::mesh::Mesh;
+use lilyan_parallel::threads;
 use std::collections::BTreeMap;
 
 /// Fractions of an edge within which a cut takes the lattice point along.
@@ -200,7 +200,7 @@ fn prism(a: [Key; 3], b: [Key; 3], over: [bool; 3]) -> [[Key; 4]; 3] {
 }
 
 /// Fills `shape` with tets of a lattice with cubes of the given edge, m.
-pub(crate) fn stuff(shape: &dyn Solid, edge: f64) -> Result<TetMesh, MeshingError> {
+pub(crate) fn stuff(shape: &dyn Solid, edge: f64) -> Result<Mesh, MeshingError> {
     let lattice = Lattice::new(shape.bounds(), edge)?;
     let mut inside = vec![false; lattice.len()];
     threads::par_chunks_mut(&mut inside, POINTS, |chunk, inside| {
@@ -263,7 +263,7 @@ pub(crate) fn stuff(shape: &dyn Solid, edge: f64) -> Result<TetMesh, MeshingErro
             *number
         }));
     }
-    Ok(TetMesh::new(vertices, tets))
+    Ok(Mesh::new(vertices, tets))
 }
 
 #[cfg(test)]

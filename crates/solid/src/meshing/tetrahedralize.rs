@@ -1,10 +1,10 @@
 //! From a closed triangle surface to tets.
 
 use super::prepare::{Prepared, plural, prepare};
-use super::solid::{Inside, Solid};
+use super::solid::{Hold, Inside, Solid};
 use super::stuffing::stuff;
 use super::{MOST_TETS, MeshingError, coarsen, fail, improve, metres, positive, repair};
-use crate::mesh::{TetMesh, TriMesh};
+use crate::mesh::{Mesh, TriMesh};
 
 /// How fine a mesh shall be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl Options {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filled {
     /// Positively oriented, conforming, with a manifold boundary; ordered for locality.
-    pub mesh: TetMesh,
+    pub mesh: Mesh,
     /// What was odd about the surface, or got lost.
     pub notes: Vec<String>,
 }
@@ -102,7 +102,7 @@ pub fn tetrahedralize_with(surface: &TriMesh, options: &Options) -> Result<Fille
         };
         format!("nothing is inside the surface at an edge length of {}: {why}", metres(edge))
     };
-    let filled = |edge: f64| -> Result<TetMesh, MeshingError> {
+    let filled = |edge: f64| -> Result<Mesh, MeshingError> {
         // 12 tets per cell of the lattice, and some more along the surface.
         if 12.0 * volume / edge.powi(3) > MOST_TETS as f64 {
             return fail(format!(
@@ -111,7 +111,7 @@ pub fn tetrahedralize_with(surface: &TriMesh, options: &Options) -> Result<Fille
             ));
         }
         let mesh = stuff(&shape, edge)?;
-        if mesh.tets.is_empty() { fail(nothing(MEAN_EDGE * edge)) } else { Ok(mesh) }
+        if mesh.tets().is_empty() { fail(nothing(MEAN_EDGE * edge)) } else { Ok(mesh) }
     };
     if !(1.0..=1000.0).contains(&options.adapt) {
         return fail(format!("adapt is {}: give a number from 1 to 1000", options.adapt));
@@ -146,23 +146,35 @@ pub fn tetrahedralize_with(surface: &TriMesh, options: &Options) -> Result<Fille
     let (angle, passes) = (options.sharp_angle, options.passes);
     let hold = improve::improve(&mut mesh, &shape, edge, angle, passes, None);
     if options.adapt > 1.0 {
-        let wanted = match options.resolution {
-            Resolution::Tets(wanted) => wanted,
-            Resolution::EdgeLength(_) => (mesh.tets.len() as f64 / options.adapt) as usize,
-        };
-        let coarse = edge * options.adapt.cbrt();
-        let mut hold = hold;
-        for tolerance in TOLERANCES {
-            hold = coarsen::coarsen(&mut mesh, &shape, &hold, wanted, tolerance);
-            // Smoothing makes room for more collapses.
-            hold = improve::improve(&mut mesh, &shape, coarse, angle, passes.min(2), Some(hold));
-            if mesh.tets.len() <= wanted {
-                break;
-            }
-        }
-        improve::improve(&mut mesh, &shape, coarse, angle, passes, Some(hold));
+        adapt(&mut mesh, &shape, options, edge, hold);
     }
     mesh.reorder();
+    notes.extend(losses(&mesh, parts, (open_edges == 0).then_some(volume), MEAN_EDGE * edge));
+    Ok(Filled { mesh, notes })
+}
+
+/// Coarsens a mesh of lattice edge `edge` where the shape allows it, to the number of tets that was asked for.
+fn adapt(mesh: &mut Mesh, shape: &dyn Solid, options: &Options, edge: f64, mut hold: Vec<Hold>) {
+    let (angle, passes) = (options.sharp_angle, options.passes);
+    let wanted = match options.resolution {
+        Resolution::Tets(wanted) => wanted,
+        Resolution::EdgeLength(_) => (mesh.tets().len() as f64 / options.adapt) as usize,
+    };
+    let coarse = edge * options.adapt.cbrt();
+    for tolerance in TOLERANCES {
+        hold = coarsen::coarsen(mesh, shape, &hold, wanted, tolerance);
+        // Smoothing makes room for more collapses.
+        hold = improve::improve(mesh, shape, coarse, angle, passes.min(2), Some(hold));
+        if mesh.tets().len() <= wanted {
+            break;
+        }
+    }
+    improve::improve(mesh, shape, coarse, angle, passes, Some(hold));
+}
+
+/// What the mesh lacks of a surface in so many parts, which encloses `volume` if it is closed.
+fn losses(mesh: &Mesh, parts: usize, volume: Option<f64>, edge: f64) -> Vec<String> {
+    let mut notes = Vec::new();
     let pieces = mesh.components().1;
     if pieces > parts {
         notes.push(format!(
@@ -170,24 +182,26 @@ pub fn tetrahedralize_with(surface: &TriMesh, options: &Options) -> Result<Fille
         ));
     }
     let found = mesh.volume();
-    if open_edges == 0 && found < (1.0 - LOSS) * volume {
+    if let Some(volume) = volume
+        && found < (1.0 - LOSS) * volume
+    {
         notes.push(format!(
             "{:.1} % of the volume is missing: parts thinner than the edge length of {} are lost{}; use a smaller one",
             100.0 * (1.0 - found / volume),
-            metres(MEAN_EDGE * edge),
+            metres(edge),
             if parts > 1 { " (or parts of the surface overlap)" } else { "" }
         ));
     }
-    Ok(Filled { mesh, notes })
+    notes
 }
 
 /// Looks for the lattice edge that gives `wanted` tets, from a first guess.
 fn search(
     wanted: usize,
     mut edge: f64,
-    filled: impl Fn(f64) -> Result<TetMesh, MeshingError>,
-) -> Result<(f64, TetMesh), MeshingError> {
-    let mut best: Option<(f64, f64, TetMesh)> = None;
+    filled: impl Fn(f64) -> Result<Mesh, MeshingError>,
+) -> Result<(f64, Mesh), MeshingError> {
+    let mut best: Option<(f64, f64, Mesh)> = None;
     for _ in 0..5 {
         let mesh = match filled(edge) {
             Ok(mesh) => mesh,
@@ -203,7 +217,7 @@ fn search(
             Err(e) => return best.map(|(_, edge, mesh)| (edge, mesh)).ok_or(e),
         };
         // N grows between edge⁻² and edge⁻³.
-        let ratio = mesh.tets.len() as f64 / wanted as f64;
+        let ratio = mesh.tets().len() as f64 / wanted as f64;
         let miss = ratio.ln().abs();
         if best.as_ref().is_none_or(|b| miss < b.0) {
             best = Some((miss, edge, mesh));

@@ -1,6 +1,6 @@
 //! A tree of boxes over triangles: nearest point, crossings of a segment, winding number.
 
-use crate::mesh::vector::{
+use crate::math::vector::{
     V3, add, area_vector, bounds, cross, distance, dot, nearest_on_triangle, norm, scale, sub,
 };
 
@@ -12,7 +12,7 @@ const LEAF: usize = 4;
 const FAR: f64 = 2.5;
 
 #[derive(Clone, Debug)]
-struct Node {
+struct WindingNode {
     lo: V3,
     hi: V3,
     /// Triangles `first .. first + count` of the sorted list.
@@ -30,19 +30,19 @@ struct Node {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nearest {
     pub point: V3,
-    /// Number of the triangle in the order given to [`Tree::new`].
+    /// Number of the triangle in the order given to [`WindingTree::new`].
     pub triangle: usize,
 }
 
-/// See the module.
+/// A tree of boxes over triangles that answers nearest points, crossings and winding numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Tree {
-    nodes: Vec<Node>,
+pub(crate) struct WindingTree {
+    nodes: Vec<WindingNode>,
     triangles: Vec<[V3; 3]>,
     numbers: Vec<usize>,
 }
 
-impl Tree {
+impl WindingTree {
     pub fn new(triangles: Vec<[V3; 3]>) -> Self {
         let middles: Vec<V3> =
             triangles.iter().map(|t| scale(add(t[0], add(t[1], t[2])), 1.0 / 3.0)).collect();
@@ -136,7 +136,7 @@ impl Tree {
 
 /// Builds the node of `numbers`, which start at `first` in the whole list; returns its index.
 fn build(
-    nodes: &mut Vec<Node>,
+    nodes: &mut Vec<WindingNode>,
     triangles: &[[V3; 3]],
     middles: &[V3],
     numbers: &mut [usize],
@@ -155,7 +155,7 @@ fn build(
     let radius = corners().map(|c| distance(c, centre)).fold(0.0, f64::max);
     let index = nodes.len();
     let count = numbers.len();
-    nodes.push(Node { lo, hi, first, count, children: [0; 2], dipole, centre, radius });
+    nodes.push(WindingNode { lo, hi, first, count, children: [0; 2], dipole, centre, radius });
     if count > LEAF {
         let [lo, hi] = bounds(numbers.iter().map(|&n| middles[n])).unwrap_or_default();
         let size = sub(hi, lo);
@@ -172,14 +172,14 @@ fn build(
     index
 }
 
-fn box_distance(p: V3, node: &Node) -> f64 {
+fn box_distance(p: V3, node: &WindingNode) -> f64 {
     norm([0, 1, 2].map(|i| (node.lo[i] - p[i]).max(p[i] - node.hi[i]).max(0.0)))
 }
 
 /// Rounding of segment parameters and barycentric coordinates; hits twice rather than slips through.
 const SLACK: f64 = 1e-9;
 
-fn segment_meets(a: V3, d: V3, node: &Node) -> bool {
+fn segment_meets(a: V3, d: V3, node: &WindingNode) -> bool {
     let (mut enter, mut leave) = (-SLACK, 1.0 + SLACK);
     for i in 0..3 {
         let margin = SLACK * (node.hi[i] - node.lo[i] + d[i].abs());

@@ -1,8 +1,9 @@
 //! Uniform gravity, W = −Σ m g·x.
 
-use super::{Kind, Potential};
+use super::{Kind, Potential, PotentialRole};
+use lilyan_parallel::threads;
+use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
-use lilyan_solve::{BlockMatrix, threads};
 
 /// Uniform gravity on nodal masses.
 pub struct Gravity {
@@ -13,8 +14,8 @@ pub struct Gravity {
 }
 
 impl Potential for Gravity {
-    fn kind(&self) -> Kind {
-        Kind::Gravity
+    fn role(&self) -> PotentialRole<'_> {
+        PotentialRole::smooth(Kind::Gravity)
     }
     fn energy(&self, q: &[f64]) -> f64 {
         let g = self.acceleration;

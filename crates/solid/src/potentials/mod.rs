@@ -1,23 +1,18 @@
 //! Potentials: each one file, summed by the [`crate::Model`].
 
-mod elastic;
 mod gravity;
 mod monopole;
-mod obstacle;
-mod surface_contact;
 mod tether;
 
-pub use elastic::Elastic;
 pub use gravity::Gravity;
 pub use monopole::Monopole;
-pub use obstacle::{Obstacle, Shape};
-pub(crate) use surface_contact::without_rigid;
-pub use surface_contact::{Contact, ContactSurface, Feature, SurfaceContact};
 pub use tether::Tether;
 
 use lilyan_dynamics::StiffPart;
 use lilyan_dynamics::corotated::Rotation;
 use lilyan_dynamics::strains::Strains;
+use lilyan_dynamics::system::abilities::FeasibleStep;
+use lilyan_dynamics::system::terms::StatefulTerms;
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
 
@@ -32,28 +27,49 @@ pub enum Kind {
     Other,
 }
 
+/// What a potential is to a model. A potential names every field, or says that it is [`smooth`](PotentialRole::smooth).
+#[derive(Clone, Copy)]
+pub struct PotentialRole<'a> {
+    /// Its column in the report.
+    pub kind: Kind,
+    /// Whether it keeps bodies out of something.
+    pub is_contact: bool,
+    /// The limit to steps of a potential that no motion may pass through, such as a barrier. `None` for potentials that allow
+    /// every motion. A penalty allows penetration, and a line search refuses infinite energies by itself.
+    pub feasible_step: Option<&'a dyn FeasibleStep>,
+    /// Its terms with state within a step, beside its own W: lagged friction, active sets.
+    pub terms: Option<&'a dyn StatefulTerms>,
+}
+
+impl PotentialRole<'_> {
+    /// A potential of the positions alone that allows every motion and is not contact.
+    pub const fn smooth(kind: Kind) -> Self {
+        Self { kind, is_contact: false, feasible_step: None, terms: None }
+    }
+
+    /// Contact that allows penetration.
+    pub const fn penalty() -> Self {
+        Self { kind: Kind::Other, is_contact: true, feasible_step: None, terms: None }
+    }
+}
+
 /// A potential of the nodal positions.
 pub trait Potential: Send + Sync {
-    /// Its column in the report.
-    fn kind(&self) -> Kind;
+    /// What it is to a model: its column in the report, whether it is contact, limits and state.
+    fn role(&self) -> PotentialRole<'_>;
     /// W, J; +∞ where infeasible.
     fn energy(&self, q: &[f64]) -> f64;
     /// Adds ∇W, N.
     fn add_gradient(&self, q: &[f64], g: &mut [f64]);
     /// Adds ∇²W, N/m.
     fn add_hessian(&self, q: &[f64], curvature: Curvature, h: &mut BlockMatrix);
-    /// Adds the stiff part of ∇²W (see [`lilyan_dynamics::System::stiff_hessian`]); by default all of its projection.
+    /// Adds the stiff part of ∇²W (see [`lilyan_dynamics::system::abilities::AdditiveSplit`]); by default all of its projection.
     fn add_stiff_hessian(&self, q: &[f64], _part: StiffPart, h: &mut BlockMatrix) {
         self.add_hessian(q, Curvature::Projected, h);
     }
     /// Adds a discrete gradient between q₀ and q₁ (see [`lilyan_dynamics::System`]); `false` where
     /// infeasible.
     fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool;
-
-    /// Whether it keeps bodies out of something.
-    fn is_contact(&self) -> bool {
-        false
-    }
 
     /// The strains that its energy is made of (see [`lilyan_dynamics::strains`]), if it is.
     fn strains(&self) -> Option<&dyn Strains> {
@@ -73,18 +89,18 @@ pub trait Potential: Send + Sync {
         None
     }
     /// Adds ∇W with the elements' frames turned by `rotation`, N; ∇W itself where there are no elements.
-    fn add_turned_gradient(&self, q: &[f64], _rotation: Rotation, _held: &[bool], g: &mut [f64]) {
+    fn add_corotated_gradient(&self, q: &[f64], _rotation: Rotation, _held: &[bool], g: &mut [f64]) {
         self.add_gradient(q, g);
     }
     /// Adds the stiffness with these frames fixed, N/m; projected ∇²W where there are no elements.
-    fn add_turned_stiffness(&self, q: &[f64], _rotation: Rotation, _held: &[bool], k: &mut BlockMatrix) {
+    fn add_corotated_stiffness(&self, q: &[f64], _rotation: Rotation, _held: &[bool], k: &mut BlockMatrix) {
         self.add_hessian(q, Curvature::Projected, k);
     }
 }
 
 /// (φ(b) − φ(a))/(b − a), or φ' at the middle where a and b are too close for the quotient. The middle
 /// is then exact to (b−a)², below the round-off of the quotient.
-fn difference_quotient(
+pub(crate) fn difference_quotient(
     a: f64,
     b: f64,
     scale: f64,

@@ -1,6 +1,6 @@
 //! Springs without length from nodes to places in space, W = ½ Σ k |x − a|²: a hand that pulls.
 
-use super::{Kind, Potential};
+use super::{Kind, Potential, PotentialRole};
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
 
@@ -27,8 +27,8 @@ impl Tether {
 }
 
 impl Potential for Tether {
-    fn kind(&self) -> Kind {
-        Kind::Other
+    fn role(&self) -> PotentialRole<'_> {
+        PotentialRole::smooth(Kind::Other)
     }
     fn energy(&self, q: &[f64]) -> f64 {
         self.arms(q).map(|(_, k, r)| 0.5 * k * (r[0] * r[0] + r[1] * r[1] + r[2] * r[2])).sum()

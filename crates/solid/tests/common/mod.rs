@@ -3,12 +3,14 @@
 
 use lilyan_dynamics::integrators::{CATALOGUE, Claims};
 use lilyan_dynamics::{Integrator, Simulation, State, System, Value};
+use lilyan_solid::damping::Damping;
 use lilyan_solid::materials::{Given, find};
-use lilyan_solid::mesh::TetMesh;
+use lilyan_solid::mesh::Mesh;
 use lilyan_solid::meshing::box_mesh;
-use lilyan_solid::{BodyInput, DampingSpec, Model, ModelBuilder};
+use lilyan_solid::{BodyInput, Model, ModelBuilder};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, Modes, largest_eigenvalue, lowest_modes};
+use std::sync::Arc;
 
 /// E = 1e5 Pa, ν = 0.3, ρ = 1000 kg/m³: the bar of the measurements in the documentation.
 pub const E: f64 = 1e5;
@@ -16,7 +18,7 @@ pub const NU: f64 = 0.3;
 pub const RHO: f64 = 1000.0;
 
 /// A homogeneous body, nothing acting on it.
-pub fn body(mesh: TetMesh, material: &str) -> BodyInput {
+pub fn body(mesh: Mesh, material: &str) -> BodyInput {
     let material = find(material).unwrap();
     BodyInput::new("body", mesh, material, Given::from_young(E, NU).unwrap(), RHO)
 }
@@ -29,7 +31,7 @@ pub fn model(body: BodyInput) -> Model {
 }
 
 /// A free bar of 2 × 0.5 × 0.5 m, `cells` along it (6 tets each, times 1 × 1 across).
-pub fn bar(cells: usize, material: &str, damping: Option<DampingSpec>) -> Model {
+pub fn bar(cells: usize, material: &str, damping: Option<Arc<dyn Damping>>) -> Model {
     let mesh = box_mesh([2.0, 0.5, 0.5], [cells, 1, 1]).unwrap();
     let mut body = body(mesh, material);
     body.damping = damping.into_iter().collect();
@@ -37,7 +39,7 @@ pub fn bar(cells: usize, material: &str, damping: Option<DampingSpec>) -> Model 
 }
 
 /// Stretched along x by `stretch`, spinning about its centre of mass, which is at rest.
-pub fn tumbling(model: &Model, mesh: &TetMesh, stretch: f64) -> State {
+pub fn tumbling(model: &Model, mesh: &Mesh, stretch: f64) -> State {
     let masses = model.node_masses();
     let total: f64 = masses.iter().sum();
     let mut center = [0.0; 3];
@@ -65,7 +67,7 @@ pub fn tumbling(model: &Model, mesh: &TetMesh, stretch: f64) -> State {
 pub fn tumbling_bar(
     cells: usize,
     material: &str,
-    damping: Option<DampingSpec>,
+    damping: Option<Arc<dyn Damping>>,
     integrator: Box<dyn Integrator>,
     h: f64,
 ) -> Simulation<Model> {
@@ -128,7 +130,7 @@ pub fn stiffness(model: &Model, q: &[f64]) -> BlockMatrix {
 pub fn explicit_limit(model: &Model, q: &[f64]) -> f64 {
     let k = stiffness(model, q);
     let mut held = vec![false; q.len()];
-    model.held(0.0, &mut held);
+    model.abilities().mark_prescribed(0.0, &mut held);
     let mut apply = |x: &[f64], y: &mut [f64]| k.mul_vec(x, y);
     2.0 / largest_eigenvalue(&mut apply, model.mass().diagonal(), &held, 1e-6).sqrt()
 }
@@ -138,7 +140,7 @@ pub fn modes(model: &Model, q: &[f64], count: usize) -> Modes {
     let mut m = BlockMatrix::zeros(model.pattern().clone());
     model.mass().add_to(&mut m);
     let mut held = vec![false; q.len()];
-    model.held(0.0, &mut held);
+    model.abilities().mark_prescribed(0.0, &mut held);
     lowest_modes(&stiffness(model, q), &m, &held, count, 1e-10).unwrap()
 }
 
@@ -182,4 +184,23 @@ impl Random {
         let bits = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11;
         bits as f64 / (1u64 << 52) as f64 - 1.0
     }
+}
+
+/// Centre of tet e.
+pub fn centre(mesh: &Mesh, e: usize) -> [f64; 3] {
+    std::array::from_fn(|k| 0.25 * mesh.corners(e).iter().map(|x| x[k]).sum::<f64>())
+}
+
+/// The mesh without some of its tets, by their centres, and without the vertices of these alone.
+pub fn carved(mesh: &Mesh, gone: impl Fn([f64; 3]) -> bool) -> Mesh {
+    let kept = (0..mesh.tets().len()).filter(|e| !gone(centre(mesh, *e))).map(|e| mesh.tets()[e]);
+    let (mut number, mut vertices) = (vec![None; mesh.vertices.len()], Vec::new());
+    let mut renumbered = |v: u32| {
+        *number[v as usize].get_or_insert_with(|| {
+            vertices.push(mesh.vertices[v as usize]);
+            vertices.len() as u32 - 1
+        })
+    };
+    let tets = kept.map(|t| t.map(&mut renumbered)).collect();
+    Mesh::new(vertices, tets)
 }

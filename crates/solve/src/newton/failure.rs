@@ -1,28 +1,33 @@
 //! Why Newton's method failed.
 
-/// Why a solve failed.
-#[derive(Clone, Debug)]
+/// Why a Newton solve failed.
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum SolveError {
     /// The start is infeasible (an inverted element, say).
+    #[error("the state to start from is infeasible")]
     InfeasibleStart,
     /// A value, gradient or matrix entry is NaN or infinite.
+    #[error("a force or energy is not a finite number")]
     NotFinite {
-        /// The first such unknown, if known.
+        /// The first unknown affected, if known.
         dof: Option<usize>,
     },
     /// The matrix could not be factorised even after projection.
+    #[error("the stiffness matrix is singular")]
     Singular {
-        /// Unknown at which the factorisation stopped.
+        /// The unknown at which the factorisation stopped.
         dof: usize,
     },
-    /// No acceptable step along the Newton direction.
+    /// The line search found no acceptable step along the Newton direction.
+    #[error("no step along Newton's direction helps ({})", last(corrections))]
     LineSearch {
         /// The corrections so far, m.
         corrections: Vec<f64>,
         /// Unknowns with the largest residuals, largest first.
         worst: Vec<usize>,
     },
-    /// The iterations ran out.
+    /// The iteration limit was reached.
+    #[error("Newton's method did not converge in {} iterations ({})", corrections.len(), last(corrections))]
     Iterations {
         /// The corrections so far, m.
         corrections: Vec<f64>,
@@ -31,27 +36,7 @@ pub enum SolveError {
     },
 }
 
-impl std::fmt::Display for SolveError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let tail = |c: &[f64]| {
-            let shown: Vec<String> = c.iter().rev().take(5).rev().map(|x| format!("{x:.1e}")).collect();
-            format!("last corrections {} m", shown.join(", "))
-        };
-        match self {
-            Self::InfeasibleStart => write!(f, "the state to start from is infeasible"),
-            Self::NotFinite { .. } => write!(f, "a force or energy is not a finite number"),
-            Self::Singular { .. } => write!(f, "the stiffness matrix is singular"),
-            Self::LineSearch { corrections, .. } => {
-                write!(f, "no step along Newton's direction helps ({})", tail(corrections))
-            }
-            Self::Iterations { corrections, .. } => write!(
-                f,
-                "Newton's method did not converge in {} iterations ({})",
-                corrections.len(),
-                tail(corrections)
-            ),
-        }
-    }
+fn last(corrections: &[f64]) -> String {
+    let shown: Vec<String> = corrections.iter().rev().take(5).rev().map(|x| format!("{x:.1e}")).collect();
+    format!("last corrections {} m", shown.join(", "))
 }
-
-impl std::error::Error for SolveError {}

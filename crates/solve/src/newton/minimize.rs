@@ -1,15 +1,16 @@
-//! Newton's method for a function whose gradient is the equation.
+//! Newton's method for minimisation, with a line search.
 
-use super::progress::Progress;
-use super::quasi::{self, Shortcut};
-use super::workspace::Made;
+use super::forcing::Forcing;
+use super::line_search::LineSearch;
+use super::quasi_newton::{FAST_CONTRACTION, QuasiNewton, SUFFICIENT_CONTRACTION};
 use super::{
-    Curvature, Objective, SolveError, SolveReport, Stopping, Workspace, check_finite, dot, largest, max_norm,
+    Curvature, KeptMemory, Objective, SolveError, SolveReport, Stopping, Workspace, check_finite, dot,
+    largest, max_norm,
 };
-use crate::inner::Inner;
+use crate::linear::LinearSystem;
 
-/// Minimises from `x`, which holds the minimiser afterwards (on failure: the best point reached).
-/// `origin` is where the step began: the tolerance is relative to the distance from there.
+/// Minimises from `x`, which holds the minimiser afterwards (on failure, the best point reached). `origin` is the start of
+/// the time step. The tolerance is relative to the distance from there.
 pub fn minimize(
     objective: &mut dyn Objective,
     x: &mut [f64],
@@ -17,39 +18,41 @@ pub fn minimize(
     stopping: &Stopping,
     work: &mut Workspace,
 ) -> Result<SolveReport, SolveError> {
-    // A step that fails leaves no trace.
-    let experience = work.experience();
+    // A failed solve must not influence later ones.
+    let choice = work.choice();
     let solved = Descent::new(objective, x, origin, stopping, work).and_then(|descent| descent.run(x));
     if solved.is_err() {
-        work.forget();
-        work.experienced(&experience);
+        work.discard_kept();
+        work.restore_choice(choice);
     }
     solved
 }
 
+/// The state of a minimisation.
 struct Descent<'a> {
     objective: &'a mut dyn Objective,
     origin: &'a [f64],
     stopping: &'a Stopping,
     work: &'a mut Workspace,
     report: SolveReport,
-    progress: Progress,
+    forcing: Forcing,
     curvature: Curvature,
-    /// For small systems.
-    shortcut: Option<Shortcut>,
-    /// Value here and magnitude of its terms; none after a step that was taken without asking.
+    /// Quasi-Newton directions; small systems only.
+    quasi_newton: Option<QuasiNewton>,
+    /// Value at x and magnitude of its terms; `None` after a step that was taken without evaluating it.
     value: Option<(f64, f64)>,
 }
 
-/// Where to go, as it stands in the workspace.
-struct Way {
-    /// Its size, m.
+/// Properties of the direction in `work.direction`.
+struct Direction {
+    /// Maximum norm, m.
     correction: f64,
-    /// The share of it that may be missing.
+    /// Estimated relative error.
     error: f64,
+    /// Derivative of the value along the direction.
     slope: f64,
-    /// Whether it was found without a new matrix.
-    short: bool,
+    /// Whether it is a quasi-Newton direction.
+    quasi_newton: bool,
 }
 
 impl<'a> Descent<'a> {
@@ -69,16 +72,16 @@ impl<'a> Descent<'a> {
             return Err(SolveError::InfeasibleStart);
         }
         work.begin(objective, stopping.direct);
-        let small = Inner::is_small(x.len()) && !stopping.direct;
+        let small = work.linear.prefers_factor(x.len()) && !stopping.direct;
         Ok(Self {
             objective,
             origin,
             stopping,
             work,
             report: SolveReport::default(),
-            progress: Progress::default(),
+            forcing: Forcing::default(),
             curvature: Curvature::Exact,
-            shortcut: small.then(Shortcut::default),
+            quasi_newton: small.then(QuasiNewton::default),
             value: Some(value),
         })
     }
@@ -88,23 +91,36 @@ impl<'a> Descent<'a> {
             self.report.iterations += 1;
             self.objective.gradient(x, &mut self.work.gradient);
             if let Err(failure) = check_finite(&self.work.gradient) {
-                // Only a step that was taken without asking is to blame, if there was one: it is taken back.
-                let Some(shortcut) = self.shortcut.as_mut().filter(|_| self.value.is_none()) else {
+                // Undo a step that was taken without evaluating the value.
+                let Some(quasi_newton) = self.quasi_newton.as_mut().filter(|_| self.value.is_none()) else {
                     return Err(failure);
                 };
                 x.copy_from_slice(&self.work.trial);
-                shortcut.close();
+                quasi_newton.disable();
                 continue;
             }
-            // Which steps are taken is judged by the tolerance asked for, when to end by the one in force.
+            // The line search uses the requested tolerance. The solve ends by the tolerance in force.
             let asked @ [threshold, _] = self.stopping.thresholds(x, self.origin);
-            let enough @ [_, left] = self.stopping.in_force().thresholds(x, self.origin);
-            let accuracy = self.progress.accuracy(&self.work.gradient, left);
-            let way = self.way(x, accuracy)?;
-            let step = if way.short && !self.shortens(&way) { None } else { self.go(x, &way, threshold) };
+            let in_force @ [_, left] = self.stopping.in_force().thresholds(x, self.origin);
+            let accuracy = self.forcing.term(&self.work.gradient, left);
+            let direction = self.direction(x, accuracy)?;
+            let step = if direction.quasi_newton && !self.is_sufficient(&direction) {
+                None
+            } else {
+                self.line_search(x, &direction, threshold)
+            };
+            tracing::debug!(
+                iteration = self.report.iterations,
+                correction = direction.correction,
+                threshold,
+                step_length = step.unwrap_or(0.0),
+                curvature = ?self.curvature,
+                quasi_newton = direction.quasi_newton,
+                "Newton, minimum"
+            );
             let Some(step) = step else {
-                match (&mut self.shortcut, self.curvature) {
-                    (Some(shortcut), _) if way.short => shortcut.close(),
+                match (&mut self.quasi_newton, self.curvature) {
+                    (Some(quasi_newton), _) if direction.quasi_newton => quasi_newton.disable(),
                     (_, Curvature::Exact) => self.curvature = Curvature::Projected,
                     _ => {
                         let worst = largest(&self.work.gradient);
@@ -113,119 +129,116 @@ impl<'a> Descent<'a> {
                 }
                 continue;
             };
-            let Way { correction, error, .. } = way;
-            let ahead = self.progress.ahead(correction, error, step);
+            let Direction { correction, error, .. } = direction;
+            let next = self.forcing.predict(correction, error, step);
             let converged = |[threshold, left]: [f64; 2]| {
                 let small = correction <= threshold && error * correction <= left;
-                step == 1.0 && (small || ahead <= left)
+                step == 1.0 && (small || next <= left)
             };
-            if converged(asked) || converged(enough) {
+            if converged(asked) || converged(in_force) {
                 if !converged(asked) {
-                    self.report.shortfall = (correction.min(ahead) / threshold).max(1.0);
+                    self.report.shortfall = (correction.min(next) / threshold).max(1.0);
                 }
-                if self.shortcut.is_some_and(|shortcut| shortcut.worn()) {
-                    self.work.forget();
+                if self.quasi_newton.is_some_and(|quasi_newton| quasi_newton.has_outdated_factor()) {
+                    self.work.discard_kept();
                 }
                 return Ok(self.report);
             }
-            if let Some(shortcut) = &mut self.shortcut {
-                shortcut.leave(&self.work.gradient, step, &self.work.direction);
+            if let Some(quasi_newton) = &mut self.quasi_newton {
+                quasi_newton.begin_step(&self.work.gradient, step, &self.work.direction);
             }
-            // A full step says that the model is good here: try the exact curvature (again).
+            // After a full step the quadratic model is good: use the exact Hessian again.
             self.curvature = if step == 1.0 { Curvature::Exact } else { Curvature::Projected };
         }
         let worst = largest(&self.work.gradient);
         Err(SolveError::Iterations { corrections: self.report.corrections, worst })
     }
 
-    /// Where to go from here, into `work.direction`.
-    fn way(&mut self, x: &[f64], accuracy: f64) -> Result<Way, SolveError> {
-        if let Some(shortcut) = &mut self.shortcut {
-            shortcut.arrive(&self.work.gradient);
+    /// Computes the direction at x into `work.direction`.
+    fn direction(&mut self, x: &[f64], accuracy: f64) -> Result<Direction, SolveError> {
+        if let Some(quasi_newton) = &mut self.quasi_newton {
+            quasi_newton.end_step(&self.work.gradient);
         }
-        let open = self.shortcut.as_mut().filter(|shortcut| shortcut.is_open() && self.work.made.is_some());
-        let short = open.is_some();
-        let error = match open {
-            Some(shortcut) => {
-                let Workspace { factor, inner, gradient, direction, .. } = &mut *self.work;
-                shortcut.direction(gradient, direction, &mut |x| inner.precondition(factor, x));
-                self.progress.fall(max_norm(direction))
+        let usable = self.quasi_newton.as_mut().filter(|q| q.is_enabled() && self.work.kept.is_some());
+        let quasi_newton = usable.is_some();
+        let error = match usable {
+            Some(usable) => {
+                let Workspace { linear, low_rank, gradient, direction, .. } = &mut *self.work;
+                let mut inverse = |x: &mut [f64]| linear.precondition(low_rank.as_ref(), x);
+                usable.direction(gradient, direction, &mut inverse);
+                self.forcing.contraction(max_norm(direction))
             }
-            None => self.solve(x, accuracy)?,
+            None => self.newton_direction(x, accuracy)?,
         };
         check_finite(&self.work.direction)?;
         let correction = max_norm(&self.work.direction);
         self.report.corrections.push(correction);
         let slope = dot(&self.work.gradient, &self.work.direction);
-        Ok(Way { correction, error, slope, short })
+        Ok(Direction { correction, error, slope, quasi_newton })
     }
 
-    /// Newton's direction; returns the share of it that is missing.
-    fn solve(&mut self, x: &[f64], accuracy: f64) -> Result<f64, SolveError> {
-        let Workspace { matrix, factor, inner, gradient, direction, made, .. } = &mut *self.work;
+    /// Computes the Newton direction; returns its relative error.
+    fn newton_direction(&mut self, x: &[f64], accuracy: f64) -> Result<f64, SolveError> {
+        let Workspace { matrix, rows, low_rank, linear, gradient, direction, kept, .. } = &mut *self.work;
+        rows.clear();
         let solved = loop {
             self.objective.hessian(x, self.curvature, matrix);
-            match inner.solve(matrix, factor, x, gradient, direction, accuracy) {
+            let system = LinearSystem { matrix, low_rank: low_rank.as_ref(), rows, positions: x };
+            match linear.solve(&system, gradient, direction, accuracy) {
                 Ok(solved) => break solved,
                 Err(_) if self.curvature == Curvature::Exact => self.curvature = Curvature::Projected,
                 Err(e) => return Err(SolveError::Singular { dof: e.dof }),
             }
         };
+        tracing::trace!(
+            iterations = solved.iterations,
+            accuracy,
+            error = solved.error,
+            multigrid = solved.multigrid,
+            "linear solve"
+        );
         direction.iter_mut().for_each(|d| *d = -*d);
         self.report.linear_iterations += solved.iterations;
-        self.report.multigrid += usize::from(solved.coarsened);
-        if let Some(means) = solved.made.filter(|_| !self.stopping.direct) {
-            // With contact the next step is another problem.
-            let circumstances = self.objective.circumstances().filter(|_| matrix.extra().is_empty());
+        self.report.multigrid += usize::from(solved.multigrid);
+        if let Some(kind) = solved.new.filter(|_| !self.stopping.direct) {
+            // With contact the matrix of the next step differs too much.
+            let key = self.objective.reuse_key().filter(|_| matrix.extra().is_empty());
             let curvature = self.curvature;
-            *made =
-                circumstances.map(|circumstances| Made { x: x.to_vec(), curvature, circumstances, means });
-        } else if inner.kept().is_none() {
-            *made = None;
+            *kept = key.map(|key| KeptMemory { x: x.to_vec(), curvature, key, kind });
+        } else if linear.kept().is_none() {
+            *kept = None;
         }
         Ok(solved.error)
     }
 
-    /// Whether a short way is better than a new matrix.
-    fn shortens(&self, way: &Way) -> bool {
-        way.slope <= 0.0 && (way.error <= quasi::FALL || self.report.iterations == 1)
+    /// Whether a quasi-Newton direction is worth taking instead of assembling a new matrix.
+    fn is_sufficient(&self, direction: &Direction) -> bool {
+        direction.slope <= 0.0 && (direction.error <= SUFFICIENT_CONTRACTION || self.report.iterations == 1)
     }
 
-    /// Goes along the way as far as the value falls; returns the share of it that was gone, none if there is none.
-    fn go(&mut self, x: &mut [f64], way: &Way, threshold: f64) -> Option<f64> {
-        let Workspace { trial, direction, .. } = &mut *self.work;
-        let mut step = self.objective.max_step(x, direction).min(1.0);
-        // Where corrections fall like this only the minimum is ahead: the next gradient tells enough, if there is to be one.
-        if way.short && way.error < quasi::SURE && step == 1.0 && self.stopping.enough.is_none() {
+    /// Moves x along the direction. Returns the step length; `None` if no step is acceptable.
+    fn line_search(&mut self, x: &mut [f64], direction: &Direction, threshold: f64) -> Option<f64> {
+        let Workspace { trial, direction: d, .. } = &mut *self.work;
+        let step = self.objective.max_step(x, d).min(1.0);
+        // Corrections that contract this fast converge. The next gradient is a sufficient check, if it will be computed.
+        let fast = direction.quasi_newton && direction.error < FAST_CONTRACTION;
+        if fast && step == 1.0 && self.stopping.enough.is_none() {
             trial.copy_from_slice(x);
-            x.iter_mut().zip(direction).for_each(|(x, d)| *x += *d);
+            x.iter_mut().zip(d).for_each(|(x, d)| *x += *d);
             self.value = None;
             return Some(step);
         }
-        let (value, magnitude) = match self.value {
+        let start = match self.value {
             Some(value) => value,
             None => self.objective.value(x),
         };
-        // Below this the decrease drowns in the round-off of the value; Newton's step is then as
-        // good as it gets and is taken if feasible.
-        let drowned = -way.slope <= 1e-11 * magnitude || way.correction <= threshold;
-        for _ in 0..50 {
-            for (t, (x, d)) in trial.iter_mut().zip(x.iter().zip(&*direction)) {
-                *t = x + step * d;
-            }
-            let there = self.objective.value(trial);
-            let enough = value + 1e-4 * step * way.slope;
-            // A converged correction is below what can be told apart: near a rest state without any
-            // stress the value is all round-off, and no rule about its decrease holds.
-            let negligible = way.correction <= threshold && there.0.is_finite();
-            if there.0 <= enough || negligible || (drowned && there.0 <= value + 1e-10 * magnitude) {
-                x.copy_from_slice(trial);
-                self.value = Some(there);
-                return Some(step);
-            }
-            step *= 0.5;
-        }
-        self.value = Some((value, magnitude));
-        None
+        let Direction { correction, slope, .. } = *direction;
+        let search = LineSearch { x, direction: d, slope, start, correction, threshold };
+        let accepted = search.run(self.objective, step, trial);
+        self.value = Some(accepted.map_or(start, |(_, value)| value));
+        accepted.map(|(step, _)| {
+            x.copy_from_slice(trial);
+            step
+        })
     }
 }

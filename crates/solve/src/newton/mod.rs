@@ -1,31 +1,73 @@
-//! Newton's method twice: as a minimiser of a function whose gradient is the equation, and as a
-//! root finder for equations that have no such function.
+//! Newton's method in two forms: [`minimize`] for a function whose gradient is the equation, [`find_root`] for equations
+//! without such a function.
 //!
-//! \[kharevych2006\] §4 argues for minimising; the root finder stands beside it for forces without
-//! potential (viscosity, discrete gradients) and so that the two can be compared.
+//! \[kharevych2006\] §4 argues for minimisation. The root finder serves forces without a potential (viscosity, discrete
+//! gradients), and allows the two to be compared.
 //!
-//! Convergence is judged by the Newton correction, not by the gradient: the correction is a length,
-//! means the same for jelly and diamond, and is not spoilt by round-off in stiff forces. A
-//! correction below tolerance is still applied: what is left is its square, and what the linear solve left of it.
+//! Convergence is judged by the Newton correction, not by the gradient. The correction is a length, has the same meaning
+//! for soft and stiff bodies, and does not suffer from round-off in stiff forces. A correction below the tolerance is
+//! still applied. The remaining error is then its square, and the error of the linear solve.
+//!
+//! ```
+//! use lilyan_solve::newton::{Curvature, Objective, Stopping, Workspace, minimize};
+//! use lilyan_solve::{BlockMatrix, BlockPattern};
+//! use std::sync::Arc;
+//!
+//! /// ½|x|² + ¼|x|⁴ − 2 x₀, which is least at (1, 0, 0).
+//! struct Well;
+//!
+//! impl Objective for Well {
+//!     fn value(&mut self, x: &[f64]) -> (f64, f64) {
+//!         let square: f64 = x.iter().map(|x| x * x).sum();
+//!         (0.5 * square + 0.25 * square * square - 2.0 * x[0], 1.0)
+//!     }
+//!     fn gradient(&mut self, x: &[f64], g: &mut [f64]) {
+//!         let square: f64 = x.iter().map(|x| x * x).sum();
+//!         (0..3).for_each(|i| g[i] = (1.0 + square) * x[i]);
+//!         g[0] -= 2.0;
+//!     }
+//!     fn hessian(&mut self, x: &[f64], _: Curvature, h: &mut BlockMatrix) {
+//!         let square: f64 = x.iter().map(|x| x * x).sum();
+//!         h.clear();
+//!         h.add_diagonal(&[1.0 + square; 3]);
+//!         h.add_block(0, 0, &std::array::from_fn(|k| 2.0 * x[k / 3] * x[k % 3]));
+//!     }
+//! }
+//!
+//! let mut work = Workspace::new(Arc::new(BlockPattern::from_cliques(1, std::iter::empty())));
+//! let stopping =
+//!     Stopping { tolerance: 1e-9, max_iterations: 20, length: 1.0, direct: false, conserving: false, enough: None };
+//! let mut x = [0.0; 3];
+//! let report = minimize(&mut Well, &mut x, &[0.0; 3], &stopping, &mut work)?;
+//! assert!(report.iterations < 10 && (x[0] - 1.0).abs() < 1e-9);
+//! # Ok::<(), lilyan_solve::newton::SolveError>(())
+//! ```
 
+mod bfgs;
 mod failure;
+mod forcing;
+mod line_search;
+mod memory;
 mod minimize;
-mod progress;
-mod quasi;
+mod quasi_newton;
 mod root;
 mod workspace;
 
+pub use crate::linear::{Backoff, Kept, LinearMemory};
+pub use bfgs::minimize_by_bfgs;
 pub use failure::SolveError;
+pub use memory::{KeptMemory, MemoryVersion, SolverMemory, UnknownVersion};
 pub use minimize::minimize;
 pub use root::find_root;
 pub use workspace::Workspace;
 
 use crate::{BlockMatrix, Deflation, SparseRows};
+use serde::{Deserialize, Serialize};
 
-/// Which second derivative is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which Hessian is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Curvature {
-    /// The second derivative itself, possibly indefinite.
+    /// The Hessian itself, possibly indefinite.
     Exact,
     /// Its positive semidefinite projection, element by element.
     Projected,
@@ -33,14 +75,14 @@ pub enum Curvature {
 
 /// A function to be minimised.
 pub trait Objective {
-    /// Value, and the magnitude of the largest term in it (its round-off is ε times that).
-    /// +∞ where `x` is infeasible.
+    /// Value, and the magnitude of its largest term (the round-off of the value is ε times that). The value is +∞ where
+    /// `x` is infeasible.
     fn value(&mut self, x: &[f64]) -> (f64, f64);
-    /// Gradient, overwriting `g`; zero for held unknowns.
+    /// Gradient, overwriting `g`. It is zero for Dirichlet unknowns.
     fn gradient(&mut self, x: &[f64], g: &mut [f64]);
-    /// Second derivative, overwriting `h`; identity for held unknowns.
+    /// Hessian, overwriting `h`. Rows of Dirichlet unknowns are those of the identity.
     fn hessian(&mut self, x: &[f64], curvature: Curvature, h: &mut BlockMatrix);
-    /// What the second derivative has beyond that matrix, along a few vectors; the same at every point.
+    /// A low-rank part of the Hessian in addition to that matrix. It is the same at every point.
     fn low_rank(&self) -> Option<Deflation> {
         None
     }
@@ -48,44 +90,44 @@ pub trait Objective {
     fn max_step(&mut self, _x: &[f64], _d: &[f64]) -> f64 {
         f64::INFINITY
     }
-    /// What the second derivative depends on beside `x`: the time, and two numbers that must be the same for a factor
-    /// to serve another step as well. `None`: it must not.
-    fn circumstances(&self) -> Option<Circumstances> {
+    /// What the Hessian depends on besides `x`. Another step may reuse a preconditioner if the two numbers
+    /// [`ReuseKey::same`] agree. `None`: no reuse.
+    fn reuse_key(&self) -> Option<ReuseKey> {
         None
     }
-    /// The second derivative at another time; see [`Objective::hessian`].
-    fn hessian_then(&mut self, _time: f64, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+    /// The Hessian at another time; see [`Objective::hessian`].
+    fn hessian_at_time(&mut self, _time: f64, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         self.hessian(x, curvature, h);
     }
 }
 
-/// See [`Objective::circumstances`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Circumstances {
-    /// s.
+/// What a Hessian depends on besides the unknowns. It decides whether a preconditioner may be reused.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReuseKey {
+    /// Time of the evaluation, s.
     pub time: f64,
-    /// What does not change from step to step.
+    /// Two numbers that must agree in steps that share a preconditioner, e.g. a weight and a hash of the Dirichlet dofs.
     pub same: [f64; 2],
 }
 
 /// Equations to be solved, r(x) = 0.
 pub trait Equations {
-    /// Residual, overwriting `r`; zero for held unknowns. `false` where `x` is infeasible.
+    /// Residual, overwriting `r`. It is zero for Dirichlet unknowns. Returns `false` where `x` is infeasible.
     fn residual(&mut self, x: &[f64], r: &mut [f64]) -> bool;
-    /// A symmetric approximation of ∂r/∂x, overwriting `a`; identity for held unknowns.
+    /// A symmetric approximation of ∂r/∂x, overwriting `a`. Rows of Dirichlet unknowns are those of the identity.
     fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix);
-    /// What is to be added to that matrix along a few vectors.
+    /// A low-rank part of the approximation in addition to that matrix.
     fn low_rank(&self) -> Option<Deflation> {
         None
     }
     /// Weights of the merit function Σ wᵢ rᵢ².
     fn weight(&self, i: usize) -> f64;
-    /// How many multipliers of constraints follow the unknowns in `x`, and constraints their equations in `r`.
+    /// Number of Lagrange multipliers. They follow the unknowns in `x`, and the constraints follow the equations in `r`.
     fn multipliers(&self) -> usize {
         0
     }
-    /// The derivative B of the residual in the multipliers, transposed, at `x`; the derivative of the constraints
-    /// in the unknowns is close to it. Zero for held unknowns.
+    /// B, the transposed derivative of the residual with respect to the multipliers at `x`. The derivative of the
+    /// constraints with respect to the unknowns is close to it. B is zero for Dirichlet unknowns.
     fn rows(&mut self, _x: &[f64], b: &mut SparseRows) {
         b.clear();
     }
@@ -93,8 +135,8 @@ pub trait Equations {
     fn rows_move(&self) -> bool {
         false
     }
-    /// Whether constraints with these residuals hold as closely as they are asked to.
-    fn kept(&self, _r: &[f64]) -> bool {
+    /// Whether constraints with these residuals are satisfied to their tolerance.
+    fn constraints_satisfied(&self, _r: &[f64]) -> bool {
         true
     }
     /// Largest multiple of `d` that is known to be feasible from `x`.
@@ -103,35 +145,35 @@ pub trait Equations {
     }
 }
 
-/// When to stop.
+/// The stopping criteria of a Newton solve.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopping {
-    /// Relative size of the last Newton correction.
+    /// Relative tolerance of the last Newton correction.
     pub tolerance: f64,
-    /// Iterations before giving up.
+    /// The iteration limit.
     pub max_iterations: usize,
-    /// Size of the body, m: the floor below which corrections are round-off.
+    /// Size of the body, m. It sets the level of round-off in corrections.
     pub length: f64,
-    /// Whether every linear system is solved by a factorisation of its own.
+    /// Whether every linear system gets its own factorisation.
     pub direct: bool,
-    /// Whether no more may be left than the square of the tolerance, which is what a whole correction leaves. Methods that
-    /// keep momenta keep them as well as their equations are solved.
+    /// Whether the remaining error must be as small as the square of the tolerance, which is what an exact Newton
+    /// correction leaves. A method that conserves momenta does so to the accuracy of its equations.
     pub conserving: bool,
-    /// A looser tolerance, with which a solve in a hurry may be content; it then reports its shortfall.
+    /// A looser tolerance that suffices in real-time mode. The solve then reports its shortfall.
     pub enough: Option<f64>,
 }
 
 impl Stopping {
-    /// What is asked for, but with the tolerance in force.
+    /// The same criteria with the tolerance in force.
     fn in_force(&self) -> Self {
         Self { tolerance: self.enough.unwrap_or(self.tolerance).max(self.tolerance), ..*self }
     }
 
-    /// Corrections up to the first size (maximum norm) are converged at `x` when the step began at `origin`; up to the
-    /// second may be left.
+    /// Two thresholds in the maximum norm at `x`, for a step that began at `origin`: the largest converged correction, and
+    /// the largest remaining error.
     fn thresholds(&self, x: &[f64], origin: &[f64]) -> [f64; 2] {
-        // 1e-4: a body at rest is followed to tolerance × 0.1 mm per metre; 32 ε: round-off, of
-        // positions that may be far from the origin of coordinates.
+        // 1e-4: the accuracy for a body at rest is tolerance × 0.1 mm per metre. 32 ε: round-off of positions, which may
+        // be far from the origin of coordinates.
         let resolved = 32.0 * f64::EPSILON * self.length.max(max_norm(x));
         let converged =
             self.tolerance * distance(x, origin) + (self.tolerance * 1e-4 * self.length).max(resolved);
@@ -142,19 +184,19 @@ impl Stopping {
     }
 }
 
-/// How a solve went.
+/// Statistics of a Newton solve.
 #[derive(Clone, Debug, Default)]
 pub struct SolveReport {
     /// Newton iterations.
     pub iterations: usize,
-    /// Linear iterations inside them (0 where every system was solved directly).
+    /// Linear iterations in all (0 if every system was solved directly).
     pub linear_iterations: usize,
     /// Linear systems that were solved with a multigrid method.
     pub multigrid: usize,
     /// Maximum norm of each correction, m.
     pub corrections: Vec<f64>,
-    /// How many times the last correction, or the one to be expected next, was what the tolerance asked for allows, where the
-    /// solve was content with a looser one; 0 where it converged.
+    /// If the solve stopped at the looser tolerance: the last or the predicted next correction, divided by what the
+    /// requested tolerance allows. 0 if it converged.
     pub shortfall: f64,
 }
 
@@ -165,7 +207,7 @@ fn check_finite(v: &[f64]) -> Result<(), SolveError> {
     }
 }
 
-/// The eight entries of largest size, largest first.
+/// Indices of the eight entries of largest magnitude, largest first.
 fn largest(v: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..v.len()).collect();
     order.sort_by(|&a, &b| v[b].abs().total_cmp(&v[a].abs()));

@@ -1,17 +1,21 @@
-//! Newton's method for equations that are no derivative.
+//! Newton–Krylov method for equations that are not the gradient of a function.
 
 use super::{
     Curvature, Equations, SolveError, SolveReport, Stopping, Workspace, check_finite, largest, max_norm,
 };
-use crate::krylov::gmres;
-use crate::{NotPositiveDefinite, SparseRows};
+use crate::linear::{LinearSystem, Policy};
+use crate::{NotPositiveDefinite, SparseRows, from_fn};
 
-/// Solves r(x) = 0 from `x` by Newton–Krylov: the Jacobian acts by differences of the residual, the
-/// factorised symmetric approximation preconditions, and a step must reduce the merit Σ w r².
+/// The forcing term, a constant relative residual of the linear solves. Each Newton iteration then gains three digits
+/// and needs one or two linear iterations.
+const FORCING: f64 = 1e-3;
+
+/// Solves r(x) = 0 from `x` by a Jacobian-free Newton–Krylov method. Products with the Jacobian are differences of the
+/// residual. A symmetric approximation of it preconditions GMRES. The line search reduces the merit function Σ w r².
 ///
-/// With constraints, `x` is followed by multipliers, and the preconditioner is the saddle-point matrix
-/// [A Bᵀ; B 0]; corrections are measured in the unknowns alone, and the solve goes on until the constraints
-/// are kept as well.
+/// With constraints, Lagrange multipliers follow the unknowns in `x`, and the preconditioner is a factor of the
+/// saddle-point matrix [A Bᵀ; B 0]. Corrections are measured in the unknowns alone. The solve ends when the constraints
+/// are satisfied as well.
 pub fn find_root(
     equations: &mut dyn Equations,
     x: &mut [f64],
@@ -23,24 +27,20 @@ pub fn find_root(
     let n = x.len() - equations.multipliers();
     let origin = &origin[..n];
     work.resize(x.len());
-    let mut polished = 0;
-    work.forget();
+    let mut converged_iterations = 0;
+    work.discard_kept();
     if !equations.residual(x, &mut work.gradient) {
         return Err(SolveError::InfeasibleStart);
     }
     check_finite(&work.gradient)?;
     let mut merit = weighted_square(equations, &work.gradient);
-    let mut refactor = true;
+    work.linear.begin(Policy::for_root_finder(stopping.direct), None);
     while report.iterations < stopping.max_iterations {
         report.iterations += 1;
-        if refactor {
-            precondition(equations, x, work).map_err(|e| SolveError::Singular { dof: e.dof })?;
+        if !work.linear.is_prepared() {
+            prepare(equations, x, work).map_err(|e| SolveError::Singular { dof: e.dof })?;
         }
-        let linear = newton_direction(equations, x, stopping.length, work);
-        report.linear_iterations += linear;
-        // The factor serves the whole step while it preconditions well; a new one costs about as much as
-        // ten linear iterations. It is never kept for the next step: a step is a function of its state.
-        refactor = stopping.direct || linear > 10;
+        report.linear_iterations += newton_direction(equations, x, stopping.length, work);
         check_finite(&work.direction)?;
         let correction = max_norm(&work.direction[..n]);
         report.corrections.push(correction);
@@ -65,6 +65,16 @@ pub fn find_root(
             }
             step *= 0.5;
         }
+        let step_length = if accepted { step } else { 0.0 };
+        tracing::debug!(
+            iteration = report.iterations,
+            correction,
+            threshold,
+            step_length,
+            linear_iterations = report.linear_iterations,
+            merit,
+            "Newton, root"
+        );
         if !accepted {
             return Err(SolveError::LineSearch {
                 corrections: report.corrections,
@@ -72,14 +82,18 @@ pub fn find_root(
             });
         }
         let [enough, _] = stopping.in_force().thresholds(&x[..n], origin);
-        if !converged && correction <= enough && step == 1.0 && equations.kept(&work.gradient[n..]) {
+        if !converged
+            && correction <= enough
+            && step == 1.0
+            && equations.constraints_satisfied(&work.gradient[n..])
+        {
             report.shortfall = (correction / threshold).max(1.0);
             return Ok(report);
         }
         if converged && step == 1.0 {
-            // Each further iteration gains three digits; beyond a few there is only round-off to win.
-            polished += 1;
-            if polished > 4 || equations.kept(&work.gradient[n..]) {
+            // Each further iteration gains three digits. After a few, only round-off is left.
+            converged_iterations += 1;
+            if converged_iterations > 4 || equations.constraints_satisfied(&work.gradient[n..]) {
                 return Ok(report);
             }
         }
@@ -87,47 +101,44 @@ pub fn find_root(
     Err(SolveError::Iterations { corrections: report.corrections, worst: largest(&work.gradient[..n]) })
 }
 
-/// Factorises what preconditions: the matrix, with the rows of constraints around it if there are any.
-fn precondition(
+/// Builds the preconditioner, with the constraint rows if there are any.
+fn prepare(
     equations: &mut dyn Equations,
     x: &[f64],
     work: &mut Workspace,
 ) -> Result<(), NotPositiveDefinite> {
     let n = x.len() - equations.multipliers();
     equations.rows(x, &mut work.rows);
+    work.low_rank = equations.low_rank();
     let mut last = Ok(());
     for curvature in [Curvature::Exact, Curvature::Projected] {
         equations.preconditioner(&x[..n], curvature, &mut work.matrix);
-        last = match work.rows.is_empty() {
-            true => work.factor.factor(&work.matrix),
-            false => work.saddle.factor(&work.matrix, &mut work.factor, &work.rows),
-        };
+        let Workspace { matrix, rows, low_rank, linear, .. } = &mut *work;
+        let low_rank = low_rank.as_ref();
+        last = linear.prepare(&LinearSystem { matrix, low_rank, rows, positions: &x[..n] });
         if last.is_ok() {
             break;
         }
     }
-    work.deflation = equations.low_rank();
     last
 }
 
-/// −J⁻¹ r into `work.direction`; returns the linear iterations.
+/// Computes −J⁻¹ r into `work.direction`; returns the number of linear iterations.
 fn newton_direction(equations: &mut dyn Equations, x: &[f64], length: f64, work: &mut Workspace) -> usize {
-    // Balances truncation (∝ δ) against round-off of positions (∝ ε |x|/δ).
+    // The difference step δ balances truncation (∝ δ) and round-off of positions (∝ ε |x|/δ).
     let offset = max_norm(&x[..x.len() - work.rows.len()]).max(length);
     let delta = (f64::EPSILON * offset * length).sqrt();
-    let residual = &work.gradient;
-    let (trial, difference) = (&mut work.trial, &mut work.trial_gradient);
-    let (factor, saddle, matrix, rows) = (&mut work.factor, &mut work.saddle, &work.matrix, &work.rows);
-    let deflation = &work.deflation;
+    let Workspace { matrix, rows, low_rank, linear, direction, trial, .. } = work;
+    let (residual, difference) = (&work.gradient, &mut work.trial_gradient);
     let n = x.len() - rows.len();
-    // The residual is linear in the multipliers: only the unknowns are varied, for these rows.
+    // The residual is linear in the multipliers, so only the unknowns are perturbed.
     let here = equations.rows_move().then(|| {
         let mut here = SparseRows::new();
         equations.rows(x, &mut here);
         here
     });
     let directions = here.as_ref().unwrap_or(rows);
-    let mut apply = |d: &[f64], out: &mut [f64]| {
+    let mut jacobian = from_fn(x.len(), |d, out| {
         let size = max_norm(&d[..n]);
         out.fill(0.0);
         directions.add_transposed(1.0, &d[n..], out);
@@ -148,16 +159,10 @@ fn newton_direction(equations: &mut dyn Equations, x: &[f64], length: f64, work:
         for (o, (r1, r0)) in out.iter_mut().zip(difference.iter().zip(residual)) {
             *o += (r1 - r0) / epsilon;
         }
-    };
+    });
     let minus: Vec<f64> = residual.iter().map(|r| -r).collect();
-    work.direction.fill(0.0);
-    // 1e-3: each Newton iteration then gains three digits, at one or two linear iterations each.
-    let mut precondition = |z: &mut [f64]| match (rows.is_empty(), deflation) {
-        (true, None) => factor.solve(z),
-        (true, Some(deflation)) => deflation.precondition(&mut |z| factor.solve(z), z),
-        (false, _) => saddle.solve(matrix, factor, z, 1),
-    };
-    gmres(&mut apply, &mut precondition, &minus, &mut work.direction, 1e-3, 60).iterations
+    let system = LinearSystem { matrix, low_rank: low_rank.as_ref(), rows, positions: &x[..n] };
+    linear.solve_operator(&system, &mut jacobian, &minus, direction, FORCING)
 }
 
 fn weighted_square(equations: &dyn Equations, r: &[f64]) -> f64 {

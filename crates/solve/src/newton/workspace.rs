@@ -1,159 +1,168 @@
-//! What Newton's method works in, kept from one step to the next.
+//! The work space of Newton's method, which persists from step to step.
 
-use super::{Circumstances, Curvature, Objective};
-use crate::inner::{Inner, Means};
-use crate::{BlockMatrix, Cholesky, Deflation, Saddle, SparseRows};
+use super::{KeptMemory, Objective, SolverMemory};
+use crate::linear::{AdaptiveSolver, LinearMemory, LinearSolver, LinearSystem, Policy};
+use crate::{BlockMatrix, BlockPattern, Deflation, DirectSolver, NotPositiveDefinite, SparseRows};
+use std::sync::Arc;
 
-/// Matrix, factor and vectors that a solve works in; keep it from one step to the next.
+/// Matrix, linear solver and vectors of a Newton solve. Keep it from one step to the next, so that memory and
+/// preconditioners are reused.
+///
+/// An integrator that solves linear systems itself fills [`matrix_mut`](Self::matrix_mut), then calls
+/// [`factor_matrix`](Self::factor_matrix) and [`solve`](Self::solve).
 pub struct Workspace {
     pub(super) matrix: BlockMatrix,
-    /// The factorisation of the last matrix.
-    pub factor: Cholesky,
-    /// What the matrix that is meant has beyond the one that was factorised.
-    pub(super) deflation: Option<Deflation>,
+    /// A low-rank correction in addition to `matrix`.
+    pub(super) low_rank: Option<Deflation>,
+    /// Constraint rows.
+    pub(super) rows: SparseRows,
+    pub(super) linear: Box<dyn LinearSolver>,
+    /// The origin of the preconditioner in `linear`, if later solves may reuse it.
+    pub(super) kept: Option<KeptMemory>,
+    /// The origin of a preconditioner that has to be rebuilt after a restart.
+    to_rebuild: Option<KeptMemory>,
     pub(super) gradient: Vec<f64>,
     pub(super) direction: Vec<f64>,
     pub(super) trial: Vec<f64>,
     pub(super) trial_gradient: Vec<f64>,
-    pub(super) saddle: Saddle,
-    pub(super) rows: SparseRows,
-    pub(super) inner: Inner,
-    /// What the factor, or the levels, were made of, if they may serve further steps.
-    pub(super) made: Option<Made>,
-    /// Of what is to be made again.
-    recalled: Option<Made>,
-}
-
-/// What a factor, or levels, were made of.
-#[derive(Clone, Debug)]
-pub(super) struct Made {
-    pub x: Vec<f64>,
-    pub curvature: Curvature,
-    pub circumstances: Circumstances,
-    pub means: Means,
 }
 
 impl Workspace {
-    /// For matrices of this pattern.
-    pub fn new(pattern: std::sync::Arc<crate::BlockPattern>) -> Self {
-        Self::with_couplings(pattern, &[])
+    /// A work space for matrices of this pattern, with the linear solver of this crate.
+    pub fn new(pattern: Arc<BlockPattern>) -> Self {
+        Self::with_solver(pattern, Box::new(AdaptiveSolver::default()))
     }
 
-    /// For matrices of this pattern, of which these couplings were seen before
-    /// ([`Cholesky::with_couplings`]).
-    pub fn with_couplings(pattern: std::sync::Arc<crate::BlockPattern>, couplings: &[(u32, u32)]) -> Self {
+    /// A work space for matrices of this pattern, with another linear solver.
+    pub fn with_solver(pattern: Arc<BlockPattern>, linear: Box<dyn LinearSolver>) -> Self {
         let n = 3 * pattern.n();
         Self {
             matrix: BlockMatrix::zeros(pattern),
-            factor: Cholesky::with_couplings(couplings),
-            deflation: None,
+            low_rank: None,
+            rows: SparseRows::new(),
+            linear,
+            kept: None,
+            to_rebuild: None,
             gradient: vec![0.0; n],
             direction: vec![0.0; n],
             trial: vec![0.0; n],
             trial_gradient: vec![0.0; n],
-            saddle: Saddle::new(),
-            rows: SparseRows::new(),
-            inner: Inner::default(),
-            made: None,
-            recalled: None,
         }
     }
 
-    /// What [`super::minimize`] found out about its linear systems, and what its factor was made of, for a restart.
-    pub fn experience(&self) -> Vec<f64> {
-        let mut memory = self.inner.memory().to_vec();
-        if let Some(made) = self.made.as_ref().or(self.recalled.as_ref()) {
-            let Circumstances { time, same: [first, second] } = made.circumstances;
-            let [projected, levels] = [made.curvature == Curvature::Projected, made.means == Means::Levels]
-                .map(|b| f64::from(u8::from(b)));
-            memory.extend([time, first, second, projected, levels]);
-            memory.extend(&made.x);
-        } else if memory.iter().all(|m| *m == 0.0) {
-            memory.clear();
+    /// The state that a checkpoint stores, for [`Workspace::restore`].
+    pub fn memory(&self) -> SolverMemory {
+        let (linear, kept) = self.choice();
+        let couplings = self.linear.couplings().to_vec();
+        SolverMemory { couplings, linear, kept, ..SolverMemory::default() }
+    }
+
+    /// Restores the state that [`Workspace::memory`] returned.
+    pub fn restore(&mut self, memory: &SolverMemory) {
+        self.linear.restore_couplings(&memory.couplings);
+        self.restore_choice((memory.linear, memory.kept.clone()));
+    }
+
+    /// Resets the solver choice and drops the preconditioner. The elimination order stays.
+    pub fn reset(&mut self) {
+        self.low_rank = None;
+        self.linear.restore(LinearMemory::default());
+        self.discard_kept();
+    }
+
+    /// The state of the solver choice, and the origin of the kept preconditioner.
+    pub(super) fn choice(&self) -> (LinearMemory, Option<KeptMemory>) {
+        (self.linear.memory(), self.kept.as_ref().or(self.to_rebuild.as_ref()).cloned())
+    }
+
+    /// Restores what [`Workspace::choice`] returned.
+    pub(super) fn restore_choice(&mut self, (linear, kept): (LinearMemory, Option<KeptMemory>)) {
+        self.linear.restore(linear);
+        self.to_rebuild = kept;
+    }
+
+    /// Begins a minimisation. A preconditioner of an earlier solve stays if it may be reused; after a restart it is
+    /// rebuilt.
+    pub(super) fn begin(&mut self, objective: &mut dyn Objective, direct: bool) {
+        let now = objective.reuse_key().filter(|_| !direct);
+        let reusable = |origin: &KeptMemory| now.is_some_and(|now| now.same == origin.key.same);
+        self.kept = self.kept.take().filter(reusable);
+        if let Some(origin) = self.to_rebuild.take().filter(reusable) {
+            objective.hessian_at_time(origin.key.time, &origin.x, origin.curvature, &mut self.matrix);
+            let Self { matrix, rows, linear, .. } = self;
+            let system = LinearSystem { matrix, low_rank: None, rows, positions: &origin.x };
+            self.kept = linear.rebuild(origin.kind, &system).then_some(origin);
         }
-        memory
+        self.low_rank = objective.low_rank();
+        self.linear.begin(Policy::for_minimizer(direct), self.kept.as_ref().map(|origin| origin.kind));
     }
 
-    /// Takes up what [`Workspace::experience`] returned.
-    pub fn experienced(&mut self, experience: &[f64]) {
-        let (inner, rest) = experience.split_first_chunk().unwrap_or((&[0.0; 7], &[]));
-        self.inner.remember(*inner);
-        self.recalled = rest.split_first_chunk().map(|(&[time, first, second, projected, levels], x)| Made {
-            x: x.to_vec(),
-            curvature: if projected == 0.0 { Curvature::Exact } else { Curvature::Projected },
-            circumstances: Circumstances { time, same: [first, second] },
-            means: if levels == 0.0 { Means::Factor } else { Means::Levels },
-        });
+    /// Ends the reuse of the kept preconditioner.
+    pub(super) fn discard_kept(&mut self) {
+        (self.kept, self.to_rebuild) = (None, None);
     }
 
-    /// Begins a step: the factor of before stays if it may, and is made again after a restart.
-    pub(super) fn begin(&mut self, objective: &mut dyn Objective, fresh: bool) {
-        let now = objective.circumstances().filter(|_| !fresh);
-        let same = |made: &Made| now.is_some_and(|now| now.same == made.circumstances.same);
-        self.made = self.made.take().filter(same);
-        if let Some(made) = self.recalled.take().filter(same) {
-            objective.hessian_then(made.circumstances.time, &made.x, made.curvature, &mut self.matrix);
-            let again = self.inner.recall(made.means, &self.matrix, &mut self.factor, &made.x);
-            self.made = again.then_some(made);
-        }
-        self.inner.begin(fresh, self.made.as_ref().map(|made| made.means), objective.low_rank());
-    }
-
-    /// The factor no longer is what [`super::minimize`] made it.
-    pub(super) fn forget(&mut self) {
-        (self.made, self.recalled) = (None, None);
-    }
-
-    /// Vectors for so many unknowns and multipliers.
+    /// Sizes the vectors for `n` unknowns and multipliers.
     pub(super) fn resize(&mut self, n: usize) {
         for v in [&mut self.gradient, &mut self.direction, &mut self.trial, &mut self.trial_gradient] {
             v.resize(n, 0.0);
         }
     }
 
-    /// Whether it was made for this pattern.
-    pub fn fits(&self, pattern: &std::sync::Arc<crate::BlockPattern>) -> bool {
-        std::sync::Arc::ptr_eq(self.matrix.pattern(), pattern)
+    /// Whether the matrix has this pattern.
+    pub fn fits(&self, pattern: &Arc<BlockPattern>) -> bool {
+        Arc::ptr_eq(self.matrix.pattern(), pattern)
     }
 
-    /// The matrix, to be filled by callers that factorise it themselves.
+    /// Number of factorisations so far.
+    pub fn factorizations(&self) -> usize {
+        self.linear.factorizations()
+    }
+
+    /// The matrix, to be filled by a caller that factorises it itself.
     pub fn matrix_mut(&mut self) -> &mut BlockMatrix {
         &mut self.matrix
     }
 
-    /// The matrix, and what factorises it.
-    pub fn matrix_and_factor(&mut self) -> (&BlockMatrix, &mut Cholesky) {
-        self.forget();
-        (&self.matrix, &mut self.factor)
+    /// The matrix, and a direct solver for it.
+    pub fn matrix_and_factor(&mut self) -> (&BlockMatrix, &mut dyn DirectSolver) {
+        self.discard_kept();
+        (&self.matrix, self.linear.direct())
     }
 
-    /// Factorises the matrix as it stands.
-    pub fn factor_matrix(&mut self) -> Result<(), crate::NotPositiveDefinite> {
-        self.deflation = None;
-        self.forget();
-        self.factor.factor(&self.matrix)
+    /// Factorises the matrix.
+    pub fn factor_matrix(&mut self) -> Result<(), NotPositiveDefinite> {
+        self.low_rank = None;
+        self.discard_kept();
+        self.linear.direct().factor(&self.matrix)
     }
 
-    /// Adds to the factorised matrix, for [`Workspace::solve`] and [`Workspace::mul`].
+    /// Sets a low-rank correction of the matrix, for [`Workspace::solve`] and [`Workspace::mul`].
     pub fn correct(&mut self, low_rank: Option<Deflation>) {
-        self.deflation = low_rank;
+        self.low_rank = low_rank;
     }
 
-    /// y ← the matrix, with its correction, times x.
+    /// y ← A x, where A includes the correction.
     pub fn mul(&self, x: &[f64], y: &mut [f64]) {
         self.matrix.mul_vec(x, y);
-        if let Some(deflation) = &self.deflation {
-            deflation.add_product(x, y);
+        if let Some(low_rank) = &self.low_rank {
+            low_rank.add_product(x, y);
         }
     }
 
-    /// x ← the inverse of the factorised matrix, with its correction, times x.
+    /// x ← A⁻¹ x, where A includes the correction.
     pub fn solve(&mut self, x: &mut [f64]) {
-        match &self.deflation {
-            None => self.factor.solve(x),
-            Some(deflation) => {
-                deflation.solve(&self.matrix, &mut self.factor, x);
+        let factor = self.linear.direct();
+        match &self.low_rank {
+            None => factor.solve(x),
+            Some(low_rank) => {
+                low_rank.solve(&self.matrix, &mut |z: &mut [f64]| factor.solve(z), x);
             }
         }
+    }
+
+    /// X ← A⁻¹ X for `columns` right-hand sides, without the correction.
+    pub fn solve_many(&mut self, x: &mut [f64], columns: usize) {
+        self.linear.direct().solve_many(x, columns);
     }
 }

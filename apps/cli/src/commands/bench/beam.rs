@@ -1,38 +1,38 @@
-//! The common beam: the same task that other programs were given.
+//! The common beam, a scene that was also run with other programs.
 
 use super::explicit::median;
 use super::figures::{Figures, Limit};
 use super::implicit::Split;
-use crate::failure::{Done, Failure};
+use crate::failure::{CommandResult, Failure};
 use lilyan_dynamics::Simulation;
+use lilyan_parallel::threads;
 use lilyan_scene::build::{build, open};
 use lilyan_solid::Model;
-use lilyan_solve::threads;
 use std::time::Instant;
 
-/// Cells across, and the mean height by which the free face falls in 1 s, m, as other programs find it with lumped mass.
+/// Cells across, and the mean vertical displacement of the free face after 1 s, m. Other programs compute it with lumped mass.
 const ANSWERS: [(usize, f64); 2] = [(4, -3.32219), (8, -3.5639)];
 
-/// Beside a factorisation of every system: cells across, steps.
+/// Cells across and steps of runs that are compared with a factorisation of every system.
 const BESIDE_DIRECT: [(usize, usize); 2] = [(8, 12), (10, 6)];
 
-/// On one thread and on two: cells across, steps.
+/// Cells across and steps of runs on one thread and on two.
 const THREADS: [(usize, usize); 3] = [(8, 12), (10, 8), (16, 4)];
-/// Turns; their median counts.
+/// Number of repetitions. Their median is the result.
 const TURNS: usize = 5;
 
-/// For the growth of the cost: cells across, steps.
+/// Cells across and steps of runs that show how the cost grows.
 const GROWTH: [(usize, usize); 3] = [(8, 12), (16, 6), (24, 4)];
 
-pub fn run(figures: &mut Figures) -> Done {
+pub fn run(figures: &mut Figures) -> CommandResult {
     let all = threads::threads();
     for (n, answer) in ANSWERS {
         eprintln!("  n = {n}");
         let mut beam = Beam::new(n, &[])?;
-        let start = beam.0.state.q.clone();
+        let start = beam.0.state().q.clone();
         let pace = beam.pace(100)?;
         pace.report(figures, &format!("n = {n}, first second"));
-        let q = &beam.0.state.q;
+        let q = &beam.0.state().q;
         let face: Vec<usize> = (0..q.len() / 3).filter(|i| start[3 * i] > 4.0 - 1e-9).collect();
         let fall = face.iter().map(|i| q[3 * i + 1] - start[3 * i + 1]).sum::<f64>() / face.len() as f64;
         figures.add(format!("n = {n}: fall of the free face"), fall, "m");
@@ -73,7 +73,7 @@ pub fn run(figures: &mut Figures) -> Done {
             pace.report(figures, &format!("n = {n}, E = {young} Pa, one thread"));
             paces.push((n, (24 * n * n * n) as f64, pace.seconds));
         }
-        // Stiff ones are solved by a factor at first, which small ones favour, and by levels from n = 16 on.
+        // Stiff systems are solved by a factorisation if they are small, and by multigrid from n = 16 on.
         let held = usize::from(young == "1e9");
         let (last, tets, seconds) = paces[paces.len() - 1];
         for (k, (n, least, then)) in paces[..=held].iter().enumerate() {
@@ -86,15 +86,16 @@ pub fn run(figures: &mut Figures) -> Done {
         }
     }
     threads::set_threads(all);
-    let mut beam = Beam::new(8, &[])?.warm()?;
-    let Simulation { system, integrator, state, step, .. } = &mut beam.0;
-    let split = Split::measure(system, integrator.as_mut(), state, *step, 12, None)?;
+    let beam = Beam::new(8, &[])?.warm()?;
+    let step = beam.0.step();
+    let (system, mut integrator, mut state) = beam.0.into_parts();
+    let split = Split::measure(&system, integrator.as_mut(), &mut state, step, 12, None)?;
     split.report(figures, "n = 8: ");
     figures.remark("backward Euler, h = 0.01 s, clamped, 24 n³ tets, relative tolerance 1e-6");
     Ok(())
 }
 
-/// Time of a step on two threads over that on one, in turns.
+/// Time of a step on two threads divided by that on one. Both are measured alternately.
 fn two_over_one(n: usize, steps: usize, all: usize) -> Result<f64, Failure> {
     let mut beam = Beam::new(n, &[])?.warm()?;
     let mut ratios = Vec::new();
@@ -110,10 +111,10 @@ fn two_over_one(n: usize, steps: usize, all: usize) -> Result<f64, Failure> {
     Ok(median(ratios.into_iter()))
 }
 
-/// The beam of `scenes/bench-beam.toml` with so many cells across.
+/// The beam of `scenes/bench-beam.toml`.
 struct Beam(Simulation<Model>);
 
-/// Of a step.
+/// Mean wall time (s) and iterations of a step.
 struct Pace {
     seconds: f64,
     newton: f64,
@@ -127,7 +128,7 @@ impl Beam {
         Ok(Self(build(&scene).map_err(Failure::input)?.simulation))
     }
 
-    /// After two steps: what is made once per run is made.
+    /// The run after two steps. What is computed once per run exists then.
     fn warm(mut self) -> Result<Self, Failure> {
         self.pace(2)?;
         Ok(self)
@@ -137,8 +138,7 @@ impl Beam {
         let (mut newton, mut linear) = (0, 0);
         let start = Instant::now();
         for _ in 0..steps {
-            let Simulation { system, integrator, state, step, .. } = &mut self.0;
-            let done = integrator.step(system, state, *step).map_err(Failure::stopped)?;
+            let done = self.0.advance().map_err(Failure::stopped)?.stats;
             newton += done.newton_iterations;
             linear += done.linear_iterations;
         }

@@ -1,45 +1,45 @@
-//! The common beam dropped by explicit steps of 0.2 ms: tets per second on one thread, beside what the machine can do, and
-//! what a second thread gains.
+//! The common beam with explicit steps of 0.2 ms: tets per second on one thread relative to the limits of the machine, and
+//! the speed-up by a second thread.
 //!
-//! What binds is found by two limits measured in the same turns: the bandwidth of a triad, for the bytes that forces must
-//! move (see `explicit`), and the rate of the force kernel where everything is in cache. A second thread is worth what it is
-//! worth to a loop that only computes: a polynomial of the numbers of a list in the first-level cache, all independent, so
-//! that it is the arithmetic units that bind. Virtual cores may be two halves of one, or share theirs with a
-//! neighbour, and clocks fall when both work: such a loop then gains anything from 1 to 2, while one that waits for its own
-//! results, and leaves units free, gains 2 everywhere.
+//! Two limits are measured alternately with the steps. One is the bandwidth of a triad for the bytes that forces must move (see
+//! `explicit`). The other is the rate of the force kernel on data in cache. The lower of them is the limit of the machine.
+//!
+//! The speed-up by a second thread is compared with that of a loop that only computes. The loop evaluates a polynomial of
+//! independent numbers in the first-level cache, so that the arithmetic units limit it. Its speed-up is between 1 and 2, because
+//! virtual cores may share one physical core, other processes may use it, and the clock rate falls when both cores work. A loop
+//! that waits for its own results leaves arithmetic units free; its speed-up would be 2 on every machine.
 
 use super::explicit::{Bounds, median};
 use super::figures::{Figures, Limit};
 use super::{best, integrator};
-use crate::failure::{Done, Failure};
+use crate::failure::{CommandResult, Failure};
 use lilyan_dynamics::{Simulation, System};
+use lilyan_parallel::threads;
 use lilyan_scene::build::{build, open};
 use lilyan_solid::Model;
-use lilyan_solve::threads;
 
-/// Cells across: 98,304 tets.
+/// Cells across the beam, which give 98,304 tets.
 const CELLS: usize = 16;
 const STEP: f64 = 2e-4;
 const TURNS: usize = 201;
-/// Steps and calls that are timed together: some 3 ms.
+/// Steps or calls that are timed together. They take about 3 ms.
 const CALLS: usize = 2;
 
-pub fn run(figures: &mut Figures) -> Done {
+pub fn run(figures: &mut Figures) -> CommandResult {
     let all = threads::threads();
-    let mut beam = beam(CELLS)?;
+    let (system, _, mut state) = beam(CELLS)?.into_parts();
     let tets = (24 * CELLS.pow(3)) as f64;
     let mut verlet = integrator("verlet", &[])?;
-    let mut g = vec![0.0; beam.system.dofs()];
+    let mut g = vec![0.0; system.dofs()];
     let mut failed = None;
     let mut turns = [Vec::new(), Vec::new()];
     let counts = [1, 2.min(all)];
     for _ in 0..TURNS {
         for (k, &count) in counts.iter().enumerate() {
             threads::set_threads(count);
-            let Simulation { system, state, .. } = &mut beam;
             let force = best(CALLS, 0.0, || system.gradient(0.0, &state.q, &mut g));
             let step = best(CALLS, 0.0, || {
-                failed = failed.take().or(verlet.step(&*system, state, STEP).err());
+                failed = failed.take().or(verlet.step(&system, &mut state, STEP).err());
             });
             turns[k].push([force, step, best(CALLS, 0.0, busy)]);
         }
@@ -48,7 +48,7 @@ pub fn run(figures: &mut Figures) -> Done {
         threads::set_threads(all);
         return Err(Failure::stopped(e));
     }
-    // Of what is compared the fastest turn counts: what neighbours of a shared machine take changes from one to the next.
+    // The fastest turn counts, since other processes of a shared machine disturb each turn differently.
     let fastest = |k: usize, what: usize| turns[k].iter().map(|t| t[what]).fold(f64::INFINITY, f64::min);
     let usual = |what: usize| median(turns[0].iter().map(|t| t[what]));
     threads::set_threads(1);
@@ -89,21 +89,21 @@ pub fn run(figures: &mut Figures) -> Done {
     Ok(())
 }
 
-/// The common beam with so many cells across.
+/// The common beam with `n` cells across.
 fn beam(n: usize) -> Result<Simulation<Model>, Failure> {
     let cells = format!("body.beam.mesh.box.cells=[{}, {n}, {n}]", 4 * n);
     let scene = open("bench-beam", &[&cells]).map_err(Failure::input)?;
     Ok(build(&scene).map_err(Failure::input)?.simulation)
 }
 
-/// As much arithmetic for each thread, whatever their number.
+/// Does the same amount of arithmetic on each thread.
 fn busy() {
     let mut sums = vec![0.0; threads::threads()];
     threads::par_chunks_mut(&mut sums, 1, |k, sum| sum[0] = polynomials(k as f64));
     std::hint::black_box(&sums);
 }
 
-/// Some 1.5 ms; the same instructions for whoever calls.
+/// Computes for about 1.5 ms. It is not inlined, so that all callers run the same instructions.
 #[inline(never)]
 fn polynomials(x: f64) -> f64 {
     let mut list = [x; 2048];

@@ -1,30 +1,29 @@
-//! Explicit steps against the memory bandwidth.
+//! Explicit steps relative to the memory bandwidth.
 //!
-//! What a step must move, whatever the code does: per tet four vertex numbers (16 bytes), Dₘ⁻¹ (72) and
-//! the volume (8); per node q and p in and out (96) and the mass (8). The forces alone: per node q in and
-//! ∇W out (48). Each once, as if nothing had to be fetched twice and nothing in between were stored. The
-//! bandwidth is that of a triad a ← b + s c, counted as three streams, with the same threads. The rate
-//! from cache is that of the force kernel on a mesh that fits there: the lower of the two limits binds.
+//! A step must move at least four vertex numbers (16 bytes), Dₘ⁻¹ (72) and the volume (8) per tet, and q and p in and out (96)
+//! and the mass (8) per node. Forces alone need q in and ∇W out (48) per node. Each number is counted once. Intermediate results
+//! are not counted. The bandwidth is that of a triad a ← b + s c with the same threads, counted as three streams. The rate from
+//! cache is that of the force kernel on a mesh that fits into the cache. The lower of the two limits applies.
 //!
-//! Bandwidth comes and goes with the neighbours of a shared machine, so triad, forces and step take
-//! turns, and what counts is the median of the turns' ratios.
+//! The bandwidth of a shared machine varies. Therefore triad, forces and step are measured alternately, and the result is the
+//! median of the ratios.
 
 use super::figures::{Figures, Limit};
 use super::{best, block, deformed, integrator};
-use crate::failure::{Done, Failure};
+use crate::failure::{CommandResult, Failure};
 use lilyan_dynamics::{State, System};
-use lilyan_solve::threads;
+use lilyan_parallel::threads;
 
 const BYTES_PER_TET: f64 = 96.0;
 const BYTES_PER_NODE_FORCE: f64 = 48.0;
 const BYTES_PER_NODE_STEP: f64 = 104.0;
 
-/// Cells along the edge of the cube: 100 MB of tets, several times any cache here.
+/// Cells along the edge of the large cube. Its tets take 100 MB, several times the size of common caches.
 const LARGE: usize = 56;
-/// 7,986 tets, 0.8 MB: fits the second-level caches of two cores.
+/// Cells along the edge of the small cube. Its 7,986 tets take 0.8 MB and fit into the second-level caches of two cores.
 const SMALL: usize = 11;
 
-pub fn run(figures: &mut Figures) -> Done {
+pub fn run(figures: &mut Figures) -> CommandResult {
     for material in ["neo-hookean", "neo-hookean-log"] {
         eprintln!("  {material}");
         let from_cache = cached_rate(material)?;
@@ -53,7 +52,7 @@ pub fn run(figures: &mut Figures) -> Done {
     Ok(())
 }
 
-/// What limits the forces with the threads in use, tets per second.
+/// Limits of the forces with the threads in use, tets per second.
 pub struct Bounds {
     pub by_bandwidth: f64,
     pub from_cache: f64,
@@ -69,20 +68,20 @@ impl Bounds {
     }
 }
 
-/// A mesh and what was measured on it.
+/// The size of a mesh and the measurements on it.
 struct Measured {
     tets: f64,
     nodes: f64,
     turns: Vec<Turn>,
 }
 
-/// One measurement of each kind, within a tenth of a second.
+/// One measurement of each kind. All are made within a tenth of a second.
 struct Turn {
-    /// Bytes per second.
+    /// Bandwidth of the triad, bytes per second.
     bandwidth: f64,
-    /// Seconds.
+    /// Time of the forces, s.
     force: f64,
-    /// Seconds.
+    /// Time of a step, s.
     step: f64,
 }
 
@@ -90,12 +89,12 @@ fn measure(n: usize, material: &str) -> Result<Measured, Failure> {
     const TURNS: usize = 61;
     let (mesh, builder) = block([1.0; 3], [n; 3], material)?;
     let model = builder.build();
-    let (tets, nodes) = (mesh.tets.len() as f64, mesh.vertices.len() as f64);
+    let (tets, nodes) = (mesh.tets().len() as f64, mesh.vertices.len() as f64);
     let mut state = State::new(&model, deformed(&mesh), vec![0.0; model.dofs()]);
     drop(mesh);
     let mut g = vec![0.0; model.dofs()];
     let mut verlet = integrator("verlet", &[])?;
-    let h = 0.1 * 2e-2 / n as f64; // a tenth of what is stable
+    let h = 0.1 * 2e-2 / n as f64; // a tenth of the stable step
     let mut triad = Triad::new();
     let mut failed = None;
     let turns = (0..TURNS).map(|_| Turn {
@@ -115,7 +114,7 @@ fn cached_rate(material: &str) -> Result<f64, Failure> {
     let (mesh, builder) = block([1.0; 3], [SMALL; 3], material)?;
     let (model, q) = (builder.build(), deformed(&mesh));
     let mut g = vec![0.0; model.dofs()];
-    Ok(mesh.tets.len() as f64 / best(100, 0.5, || model.gradient(0.0, &q, &mut g)))
+    Ok(mesh.tets().len() as f64 / best(100, 0.5, || model.gradient(0.0, &q, &mut g)))
 }
 
 pub fn median(values: impl Iterator<Item = f64>) -> f64 {

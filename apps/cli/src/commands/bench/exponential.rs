@@ -1,8 +1,9 @@
-//! What exponential methods cost: `siere` beside `semi-implicit`, `ere` as the material stiffens, and beside Runge–Kutta.
+//! Cost of exponential methods: `siere` relative to `semi-implicit`, `ere` for stiffer materials, and `ere` relative to
+//! Runge–Kutta.
 
 use super::figures::{Figures, Limit};
 use super::integrator;
-use crate::failure::{Done, Failure};
+use crate::failure::{CommandResult, Failure};
 use lilyan_dynamics::systems::{Particles, Spring};
 use lilyan_dynamics::{Integrator, State, System, Value};
 use lilyan_solid::materials::{Given, find};
@@ -12,7 +13,7 @@ use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, largest_eigenvalue};
 use std::time::Instant;
 
-/// A neo-Hookean bar of 4 × 1 × 1 m, clamped at one end, bent and let go, and its number of tets.
+/// A neo-Hookean bar of 4 × 1 × 1 m, and its number of tets. It is clamped at one end, bent, and starts at rest.
 fn bar(cells: usize, young: f64) -> Result<(Model, State, usize), Failure> {
     let mesh = box_mesh([4.0, 1.0, 1.0], [4 * cells, cells, cells]).map_err(Failure::stopped)?;
     let material = find("neo-hookean").ok_or_else(|| Failure::stopped("no material neo-hookean"))?;
@@ -26,10 +27,10 @@ fn bar(cells: usize, young: f64) -> Result<(Model, State, usize), Failure> {
     let model = builder.build();
     let n = model.dofs();
     let state = State::new(&model, q, vec![0.0; n]);
-    Ok((model, state, mesh.tets.len()))
+    Ok((model, state, mesh.tets().len()))
 }
 
-/// The bar straight, and swinging as a beam does: smooth, as states are that a run leads to when it is damped at all.
+/// The straight bar with the velocities of a bending beam. The state is smooth, as states of runs with damping are.
 fn swinging(cells: usize, young: f64) -> Result<(Model, State, usize), Failure> {
     let (model, _, tets) = bar(cells, young)?;
     let mesh = box_mesh([4.0, 1.0, 1.0], [4 * cells, cells, cells]).map_err(Failure::stopped)?;
@@ -43,7 +44,8 @@ fn swinging(cells: usize, young: f64) -> Result<(Model, State, usize), Failure> 
     Ok((model, state, tets))
 }
 
-/// Least seconds of a step of each method, one step of each in turn; the first of each makes its analysis.
+/// Shortest time of a step of each method, s. The methods step alternately. The first step of each, with its analysis, is not
+/// counted.
 fn in_turn<const N: usize>(
     system: &dyn System,
     state: &State,
@@ -92,7 +94,7 @@ fn advance(
     Ok((state, began.elapsed().as_secs_f64()))
 }
 
-fn siere(figures: &mut Figures) -> Done {
+fn siere(figures: &mut Figures) -> CommandResult {
     for (cells, steps) in [(8, 12), (13, 5)] {
         for young in [1e5, 1e7, 1e10] {
             let (model, state, tets) = bar(cells, young)?;
@@ -105,8 +107,8 @@ fn siere(figures: &mut Figures) -> Done {
     Ok(())
 }
 
-/// One step, from E = 1e7 to 1e11, against the same step by products to 1e-8.
-fn stiffening(figures: &mut Figures) -> Done {
+/// Cost and error of one step for E from 1e7 to 1e11 Pa. The reference is the same step by products with a tolerance of 1e-8.
+fn stiffening(figures: &mut Figures) -> CommandResult {
     let h = 0.01;
     let mut cost = Vec::new();
     let mut worst: f64 = 0.0;
@@ -127,7 +129,7 @@ fn stiffening(figures: &mut Figures) -> Done {
         );
     }
     figures.hold("ere by solves: cost from E = 1e7 to 1e11 Pa", cost[2] / cost[0], "", Limit::AtMost(1.5));
-    // Bent and not in equilibrium, the bar is full of waves: solves give up, and products take over.
+    // The bent bar is not in equilibrium and has waves of all lengths, so the method changes from solves to products.
     let (model, state, _) = bar(4, 1e11)?;
     let (reference, _) = advance(&model, ere("lanczos", 1e-8)?.as_mut(), &state, h, 1)?;
     let (end, seconds) = advance(&model, ere("shift-invert", 1e-3)?.as_mut(), &state, h, 1)?;
@@ -138,8 +140,8 @@ fn stiffening(figures: &mut Figures) -> Done {
     Ok(())
 }
 
-/// Where solves begin to pay.
-fn crossing(figures: &mut Figures) -> Done {
+/// Compares solves with products, to find the stiffness from which solves are faster.
+fn crossing(figures: &mut Figures) -> CommandResult {
     let h = 0.01;
     for (cells, stiffnesses) in [(4, [1e8, 1e9, 1e10]), (8, [1e7, 1e8, 1e9])] {
         for young in stiffnesses {
@@ -148,7 +150,7 @@ fn crossing(figures: &mut Figures) -> Done {
             let mut stiffness = BlockMatrix::zeros(model.pattern().clone());
             model.hessian(0.0, &state.q, Curvature::Exact, &mut stiffness);
             let mut held = vec![false; n];
-            model.held(0.0, &mut held);
+            model.abilities().mark_prescribed(0.0, &mut held);
             let mut apply = |x: &[f64], y: &mut [f64]| stiffness.mul_vec(x, y);
             let fastest = h * largest_eigenvalue(&mut apply, model.mass().diagonal(), &held, 0.02).sqrt();
             let mut methods = [ere("lanczos", 1e-3)?, ere("shift-invert", 1e-3)?];
@@ -160,7 +162,7 @@ fn crossing(figures: &mut Figures) -> Done {
     Ok(())
 }
 
-/// 50 springs in a row, 1 m, one end held by a mass that does not move; pulled to a curve.
+/// A curved chain of 50 springs, 1 m long. One end has a mass so large that it does not move.
 fn rope() -> (Particles, State) {
     let count = 51u32;
     let spring = |i: u32| Spring { ends: [i - 1, i], stiffness: 1e4, length: 0.02, damping: 0.0 };
@@ -177,9 +179,15 @@ fn rope() -> (Particles, State) {
     (system, state)
 }
 
-/// Seconds of `rk4` at its stability limit (or where its error is 5 %, if that is less) over seconds of `ere` at the
-/// largest step that is as exact, or within 1 %.
-fn against_rk4(figures: &mut Figures, name: &str, system: &dyn System, start: &State, end: f64) -> Done {
+/// Time of `rk4` divided by the time of `ere`. `rk4` takes its longest stable step, or the step with an error of 5 % if that is
+/// shorter. `ere` takes its longest step that is as accurate as `rk4`, or within 1 %.
+fn against_rk4(
+    figures: &mut Figures,
+    name: &str,
+    system: &dyn System,
+    start: &State,
+    end: f64,
+) -> CommandResult {
     let mut least = 64;
     while advance(system, integrator("rk4", &[])?.as_mut(), start, end, least)
         .map_or(true, |(s, _)| !s.q.iter().all(|x| x.abs() < 10.0))
@@ -214,7 +222,7 @@ fn against_rk4(figures: &mut Figures, name: &str, system: &dyn System, start: &S
 }
 
 /// `siere-over-si`.
-pub fn siere_over_si(figures: &mut Figures) -> Done {
+pub fn siere_over_si(figures: &mut Figures) -> CommandResult {
     siere(figures)?;
     figures.remark(
         "bars of 4 × 1 × 1 m, neo-Hookean, clamped, bent and let go; steps of 10 ms; siere with five modes",
@@ -223,15 +231,15 @@ pub fn siere_over_si(figures: &mut Figures) -> Done {
 }
 
 /// `ere-stiffness`.
-pub fn ere_stiffness(figures: &mut Figures) -> Done {
+pub fn ere_stiffness(figures: &mut Figures) -> CommandResult {
     stiffening(figures)?;
     crossing(figures)?;
     figures.remark("bars of 4 × 1 × 1 m, neo-Hookean, clamped, swinging; steps of 10 ms");
     Ok(())
 }
 
-/// `exponential`: `ere` beside `rk4`.
-pub fn run(figures: &mut Figures) -> Done {
+/// `exponential`: `ere` relative to `rk4`.
+pub fn run(figures: &mut Figures) -> CommandResult {
     let (system, state) = rope();
     against_rk4(figures, "rope of 50 springs", &system, &state, 0.1)?;
     let (model, state, _) = bar(4, 1e5)?;

@@ -1,9 +1,9 @@
-//! What a benchmark found: figures with units, and the floor or ceiling each should keep.
+//! Results of a benchmark: figures with units and limits.
 
 use crate::output;
 use serde_json::{Map, Value, json};
 
-/// What a figure is held to.
+/// The limit of a figure.
 #[derive(Clone, Copy)]
 pub enum Limit {
     /// The figure must not be smaller.
@@ -40,22 +40,22 @@ impl Figures {
         Self { name: name.into(), figures: Vec::new(), remarks: Vec::new() }
     }
 
-    /// A figure without a limit.
+    /// Adds a figure without a limit.
     pub fn add(&mut self, name: impl Into<String>, value: f64, unit: &'static str) {
         self.figures.push(Figure { name: name.into(), value, unit, limit: None });
     }
 
-    /// A figure that should keep a limit.
+    /// Adds a figure with a limit.
     pub fn hold(&mut self, name: impl Into<String>, value: f64, unit: &'static str, limit: Limit) {
         self.figures.push(Figure { name: name.into(), value, unit, limit: Some(limit) });
     }
 
-    /// How a figure was counted, or what it means.
+    /// Adds a remark that explains a figure.
     pub fn remark(&mut self, text: impl Into<String>) {
         self.remarks.push(text.into());
     }
 
-    /// The table, on standard output.
+    /// Prints the table on standard output.
     pub fn print(&self) {
         let mut rows = vec![vec![self.name.clone(), String::new(), String::new(), "limit".into()]];
         for f in &self.figures {
@@ -113,7 +113,7 @@ pub fn json(all: &[Figures], threads: usize) -> Value {
     Value::Object(out)
 }
 
-/// Four digits, without a long tail.
+/// A number with four significant digits.
 fn number(x: f64) -> String {
     if x == 0.0 {
         return "0".into();

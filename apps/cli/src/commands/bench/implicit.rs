@@ -1,12 +1,12 @@
-//! Where the time of an implicit step goes.
+//! Times of the parts of an implicit step.
 //!
-//! Factorisation and solves are timed by themselves, on the matrix of the last step, and multiplied by
-//! how often the step called for them; assembly, forces and energies are timed inside the step.
+//! Factorisation and solves are timed separately on the matrix of the last step, and multiplied by their number in the step.
+//! Assembly, forces and energies are timed inside the step.
 
 use super::figures::{Figures, Limit};
-use super::watch::Watch;
+use super::timed_system::TimedSystem;
 use super::{best, block, deformed, integrator};
-use crate::failure::{Done, Failure};
+use crate::failure::{CommandResult, Failure};
 use lilyan_dynamics::{Integrator, State, System, Value};
 use lilyan_solid::Pin;
 use lilyan_solve::newton::Curvature;
@@ -26,8 +26,8 @@ pub struct Split {
 }
 
 impl Split {
-    /// Takes so many steps and finds out where their time went. `weight` is the c of M + c∇²W, s², where every matrix
-    /// that is assembled is factorised and solved with once.
+    /// Takes `steps` steps and measures the times of their parts. `weight` is the c of M + c∇²W, s². It is given if every assembled
+    /// matrix is factorised and used for one solve.
     pub fn measure(
         system: &dyn System,
         integrator: &mut dyn Integrator,
@@ -36,7 +36,7 @@ impl Split {
         steps: usize,
         weight: Option<f64>,
     ) -> Result<Self, Failure> {
-        let watch = Watch::new(system);
+        let watch = TimedSystem::new(system);
         let mut newton = 0;
         let start = Instant::now();
         for _ in 0..steps {
@@ -60,7 +60,7 @@ impl Split {
         })
     }
 
-    /// Adds the figures.
+    /// Adds the figures to a benchmark.
     pub fn report(&self, figures: &mut Figures, label: &str) {
         let mut share = |name: &str, seconds: f64| {
             figures.add(format!("{label}{name}"), 100.0 * seconds / self.total, "% of the step");
@@ -82,11 +82,11 @@ impl Split {
     }
 }
 
-/// Least seconds of a factorisation and of a solve with M + c∇²W at the state.
+/// Shortest times of a factorisation of M + c∇²W at the state and of a solve with it, s.
 fn factor_and_solve(system: &dyn System, state: &State, weight: f64) -> Result<(f64, f64), Failure> {
     let mut a = BlockMatrix::zeros(system.pattern().clone());
     let mut held = vec![false; system.dofs()];
-    system.held(state.t, &mut held);
+    system.abilities().mark_prescribed(state.t, &mut held);
     system.hessian(state.t, &state.q, Curvature::Projected, &mut a);
     a.scale(weight);
     system.mass().add_to(&mut a);
@@ -102,7 +102,7 @@ fn factor_and_solve(system: &dyn System, state: &State, weight: f64) -> Result<(
     Ok((factoring, solving))
 }
 
-pub fn run(figures: &mut Figures) -> Done {
+pub fn run(figures: &mut Figures) -> CommandResult {
     let (mesh, mut builder) = block([4.0, 1.0, 1.0], [40, 10, 10], "neo-hookean")?;
     let nodes = (0u32..).zip(&mesh.vertices).filter(|(_, x)| x[0] == 0.0).map(|(n, _)| n).collect();
     builder.pin(Pin { nodes, axes: [true; 3], motion: None, until: f64::INFINITY });
@@ -121,7 +121,7 @@ pub fn run(figures: &mut Figures) -> Done {
     split.report(figures, "");
     figures.remark(format!(
         "midpoint step of {h} s, neo-Hookean bar of {} tets, clamped, stretched by a tenth and bent",
-        mesh.tets.len()
+        mesh.tets().len()
     ));
     Ok(())
 }

@@ -1,21 +1,21 @@
-//! How much memory a million tets take. Each case is a process of its own: a peak cannot be told apart within one.
+//! Memory for a million tets. Each case runs in its own process, since the system reports one peak per process.
 
 use super::figures::{Figures, Limit};
-use crate::failure::{Done, Failure};
+use crate::failure::{CommandResult, Failure};
 use lilyan_scene::build::build;
 use lilyan_scene::schema::Scene;
 use std::time::Instant;
 
 /// A scene of a million tets.
 struct Case {
-    /// As a benchmark that is not listed: what the process is started with.
+    /// The name of the benchmark that the child process runs. It is not listed.
     name: &'static str,
     says: &'static str,
     tets: usize,
     scene: &'static str,
     set: &'static [&'static str],
     steps: usize,
-    /// Bytes per tet.
+    /// Largest memory, bytes per tet.
     limit: f64,
 }
 
@@ -53,7 +53,7 @@ const CASES: [Case; 3] = [
         scene: BEAM,
         set: &[],
         steps: 10,
-        // 24 GB
+        // 24 GB in total.
         limit: 23_000.0,
     },
     Case {
@@ -67,7 +67,7 @@ const CASES: [Case; 3] = [
     },
 ];
 
-pub fn run(figures: &mut Figures) -> Done {
+pub fn run(figures: &mut Figures) -> CommandResult {
     for case in &CASES {
         eprintln!("  {}", case.says);
         let [peak, seconds] = in_a_child(case)?;
@@ -80,8 +80,8 @@ pub fn run(figures: &mut Figures) -> Done {
     Ok(())
 }
 
-/// One of the cases, if there is one of that name.
-pub fn case(name: &str) -> Option<fn(&mut Figures) -> Done> {
+/// The case of this name.
+pub fn case(name: &str) -> Option<fn(&mut Figures) -> CommandResult> {
     match name {
         "memory-explicit" => Some(|figures| alone(&CASES[0], figures)),
         "memory-implicit" => Some(|figures| alone(&CASES[1], figures)),
@@ -90,10 +90,10 @@ pub fn case(name: &str) -> Option<fn(&mut Figures) -> Done> {
     }
 }
 
-/// Peak in MB and seconds per step.
+/// Runs a case in a child process. Returns the peak in MB and the seconds per step.
 fn in_a_child(case: &Case) -> Result<[f64; 2], Failure> {
     let own = std::env::current_exe().map_err(Failure::stopped)?;
-    let threads = lilyan_solve::threads::threads().to_string();
+    let threads = lilyan_parallel::threads::threads().to_string();
     let output = std::process::Command::new(own)
         .args(["bench", case.name, "--json", "--threads", &threads])
         .output()
@@ -103,7 +103,7 @@ fn in_a_child(case: &Case) -> Result<[f64; 2], Failure> {
 }
 
 /// Builds the scene, steps it, and reads the peak of this process.
-fn alone(case: &Case, figures: &mut Figures) -> Done {
+fn alone(case: &Case, figures: &mut Figures) -> CommandResult {
     let scene = Scene::from_str_with(case.scene, "bench", case.set).map_err(Failure::stopped)?;
     let mut simulation = build(&scene).map_err(Failure::stopped)?.simulation;
     let began = Instant::now();

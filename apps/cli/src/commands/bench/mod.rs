@@ -1,7 +1,7 @@
-//! `lilyan bench`: what the machine allows and what is reached, as ratios measured in one run.
+//! `lilyan bench`: speed and memory relative to limits of the machine, as ratios that are measured in one run.
 //!
-//! Seconds from different runs, let alone machines, cannot be compared; a ratio of two things timed side
-//! by side can. Times are the least of several repetitions, since others on the machine only ever add.
+//! Times of different runs or machines cannot be compared. Ratios of two times that are measured alternately can be compared.
+//! Each time is the shortest of several repetitions, since other processes only add to it.
 
 mod beam;
 mod coarsen;
@@ -15,47 +15,47 @@ mod minimize;
 mod readers;
 mod real_time;
 mod scaling;
-mod watch;
+mod timed_system;
 
-use crate::failure::{Done, Failure};
+use crate::failure::{CommandResult, Failure};
 use crate::output;
 use figures::Figures;
 use lilyan_dynamics::{Integrator, Value, integrators};
+use lilyan_parallel::threads;
 use lilyan_solid::materials::{Given, find};
-use lilyan_solid::mesh::TetMesh;
+use lilyan_solid::mesh::Mesh;
 use lilyan_solid::meshing::box_mesh;
 use lilyan_solid::{BodyInput, ModelBuilder};
-use lilyan_solve::threads;
 use std::time::Instant;
 
-/// Benchmarks, as ratios measured in one run, beside the floors they should keep.
+/// Benchmarks, as ratios that are measured in one run, with their limits.
 #[derive(clap::Args)]
 #[command(after_help = "Example: lilyan bench explicit --json\n\n\
-    beam           the common beam: seconds per step, where they go, and its answer\n\
-    drop           the same beam by explicit steps: tets per second, and what a second thread gains\n\
+    beam           the common beam: seconds per step, their parts, and the result\n\
+    drop           the same beam by explicit steps: tets per second, and the speed-up by a second thread\n\
     implicit       share of factorisation and solves in a midpoint step of 24,000 tets\n\
-    explicit       tets per second of a Verlet step against the memory bandwidth\n\
+    explicit       tets per second of a Verlet step relative to the memory bandwidth\n\
     scaling        cost of a Verlet step from 1,000 to 4,000,000 tets\n\
     memory         peak memory of a million tets, explicit and implicit\n\
     real-time      largest body at 60 steps per second of four integrators\n\
-    minimize       minimising the Lilyan against finding the root of its gradient\n\
-    siere-over-si  cost of siere beside semi-implicit\n\
-    ere-stiffness  cost of ere as the material stiffens\n\
-    exponential    ere beside rk4\n\
-    coarsen        cost of coarsening, and a fine step over a coarse one\n\
+    minimize       minimising the Lilyan compared with finding the root of its gradient\n\
+    siere-over-si  cost of siere relative to semi-implicit\n\
+    ere-stiffness  cost of ere for stiffer and stiffer materials\n\
+    exponential    cost of ere relative to rk4\n\
+    coarsen        cost of coarsening, and of a fine step relative to a coarse one\n\
     readers        speed of the mesh readers")]
-pub struct Arguments {
-    /// Which; all of them if absent
+pub struct BenchArguments {
+    /// Name of a benchmark; all of them if absent
     name: Option<String>,
     /// Threads to use; all cores if absent
     #[arg(long)]
     threads: Option<usize>,
-    /// One JSON object on standard output
+    /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
 }
 
-type Bench = fn(&mut Figures) -> Done;
+type Bench = fn(&mut Figures) -> CommandResult;
 
 const ALL: &[(&str, Bench)] = &[
     ("beam", beam::run),
@@ -73,7 +73,7 @@ const ALL: &[(&str, Bench)] = &[
     ("readers", readers::run),
 ];
 
-pub fn run(arguments: &Arguments) -> Done {
+pub fn run(arguments: &BenchArguments) -> CommandResult {
     if let Some(n) = arguments.threads {
         threads::set_threads(n);
     }
@@ -111,7 +111,7 @@ pub fn run(arguments: &Arguments) -> Done {
     Ok(())
 }
 
-/// Least seconds of one call, over at least `least` calls and `seconds` in all.
+/// Shortest time of one call, s. There are at least `least` calls, and they take at least `seconds` in total.
 fn best(least: usize, seconds: f64, mut f: impl FnMut()) -> f64 {
     let start = Instant::now();
     let mut best = f64::INFINITY;
@@ -125,14 +125,14 @@ fn best(least: usize, seconds: f64, mut f: impl FnMut()) -> f64 {
     best
 }
 
-/// An integrator with its default options.
+/// An integrator with these options.
 fn integrator(name: &str, options: &[(String, Value)]) -> Result<Box<dyn Integrator>, Failure> {
     let entry = integrators::find(name).ok_or_else(|| Failure::stopped(format!("no integrator {name}")))?;
     entry.create(options).map_err(Failure::stopped)
 }
 
-/// A box and a model of it: E = 1e5 Pa, ν = 0.3, ρ = 1000 kg/m³, nothing acting on it yet.
-fn block(size: [f64; 3], cells: [usize; 3], material: &str) -> Result<(TetMesh, ModelBuilder), Failure> {
+/// A box and a model of it with E = 1e5 Pa, ν = 0.3 and ρ = 1000 kg/m³. No force acts on it yet.
+fn block(size: [f64; 3], cells: [usize; 3], material: &str) -> Result<(Mesh, ModelBuilder), Failure> {
     let mesh = box_mesh(size, cells).map_err(Failure::stopped)?;
     let material = find(material).ok_or_else(|| Failure::stopped(format!("no material {material}")))?;
     let given = Given::from_young(1e5, 0.3).map_err(Failure::stopped)?;
@@ -141,8 +141,8 @@ fn block(size: [f64; 3], cells: [usize; 3], material: &str) -> Result<(TetMesh, 
     Ok((mesh, builder))
 }
 
-/// The mesh stretched by a tenth and bent a little: every tet differs, none is near inversion.
-fn deformed(mesh: &TetMesh) -> Vec<f64> {
+/// The vertices of the mesh after a stretch of a tenth and a small bend. All tets differ, and none is near inversion.
+fn deformed(mesh: &Mesh) -> Vec<f64> {
     let bent =
         |x: &[f64; 3]| [1.1 * x[0], 0.97 * x[1] + 0.05 * x[0] * x[0], 0.97 * x[2] + 0.02 * x[0] * x[1]];
     mesh.vertices.iter().flat_map(bent).collect()

@@ -2,19 +2,19 @@
 
 use super::figures::Figures;
 use super::{block, integrator};
-use crate::failure::{Done, Failure};
+use crate::failure::{CommandResult, Failure};
 use lilyan_dynamics::{State, System};
 use lilyan_solid::Pin;
 use std::time::Instant;
 
 const STEP: f64 = 1.0 / 60.0;
-/// Seconds of a step.
+/// Wall time that a step may take, s.
 const BUDGET: f64 = 0.016;
-/// Steps that are timed, after two that make what is made once; their median counts.
+/// Number of timed steps. Two steps before them compute what is computed once. The median is the result.
 const STEPS: usize = 9;
-/// Tets beyond which nobody looks.
+/// Largest number of tets that is tried.
 const MOST: usize = 2_000_000;
-/// Integrators and materials; `variational` has α = ½ unless told otherwise.
+/// Integrators and materials. `variational` has α = ½ by default.
 const METHODS: [(&str, &str); 4] = [
     ("semi-implicit", "neo-hookean"),
     ("siere", "neo-hookean"),
@@ -22,11 +22,11 @@ const METHODS: [(&str, &str); 4] = [
     ("regularized", "stvk"),
 ];
 
-pub fn run(figures: &mut Figures) -> Done {
+pub fn run(figures: &mut Figures) -> CommandResult {
     for (name, material) in METHODS {
         eprintln!("  {name}");
         let mut largest = None;
-        // Cells across a bar of 4 × 1 × 1 m, cell by cell: a tenth more tets each at the sizes that matter.
+        // Cells of a bar of 4 × 1 × 1 m. Each bar has about a tenth more tets than the one before at the sizes of the results.
         for half in 4.. {
             let cells = [2 * half, half / 2, half / 2 + half % 2];
             let tets = 6 * cells.iter().product::<usize>();
@@ -47,7 +47,7 @@ pub fn run(figures: &mut Figures) -> Done {
     Ok(())
 }
 
-/// Median seconds of a step.
+/// Median time of a step, s.
 fn step(name: &str, material: &str, cells: [usize; 3]) -> Result<f64, Failure> {
     let (mesh, mut builder) = block([4.0, 1.0, 1.0], cells, material)?;
     let nodes = (0u32..).zip(&mesh.vertices).filter(|(_, x)| x[0] == 0.0).map(|(n, _)| n).collect();

@@ -2,13 +2,14 @@
 
 use super::figures::{Figures, Limit};
 use super::{best, block, deformed, integrator};
-use crate::failure::{Done, Failure};
+use crate::failure::{CommandResult, Failure};
 use lilyan_dynamics::{State, System};
 
-/// Cells along the edge of the cube, six tets each: 1,296 to 4,088,832 tets, a factor of three or four apart.
+/// Cells along the edge of the cube. With six tets per cell there are 1,296 to 4,088,832 tets, and each number is about three
+/// times the one before.
 const CELLS: [usize; 8] = [6, 9, 13, 18, 26, 38, 56, 88];
 
-pub fn run(figures: &mut Figures) -> Done {
+pub fn run(figures: &mut Figures) -> CommandResult {
     let mut points = Vec::new();
     for n in CELLS {
         let tets = 6 * n * n * n;
@@ -18,7 +19,7 @@ pub fn run(figures: &mut Figures) -> Done {
         let mut verlet = integrator("verlet", &[])?;
         let mut state = State::new(&model, deformed(&mesh), vec![0.0; model.dofs()]);
         drop(mesh);
-        // A tenth of the stable step, so that the motion stays tame however many steps are timed.
+        // A tenth of the stable step keeps the motion small for any number of timed steps.
         let h = 0.1 * 2e-2 / n as f64;
         let mut failed = None;
         let seconds = best(12, 1.0, || {
@@ -37,7 +38,7 @@ pub fn run(figures: &mut Figures) -> Done {
     Ok(())
 }
 
-/// Least-squares slope.
+/// Slope of the least-squares line.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;
     let (x, y) = points.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));

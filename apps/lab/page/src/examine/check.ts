@@ -1,4 +1,4 @@
-// What can be told of a scene before it runs.
+// The result of `check`: what is known about a scene before it runs.
 
 import { button, h } from "../dom.ts";
 import type { Lab } from "../lab.ts";
@@ -7,7 +7,7 @@ import type { CheckResult, Job } from "../protocol.ts";
 import { heading, notes, table, use } from "./parts.ts";
 import type { Page } from "./sheet.ts";
 
-/** Explicit steps are proposed below their limit at rest by this factor: a deformed body can be stiffer. */
+/** Proposed explicit steps are this share of the limit at rest, because a deformed body can be stiffer. */
 const MARGIN = 0.9;
 /** Steps per period of the lowest mode that show its motion well. */
 const PER_PERIOD = 30;
@@ -23,7 +23,7 @@ function shown(lab: Lab, job: Job, found: CheckResult): HTMLElement[] {
     const { warnings } = found;
     return [
         h("p", { class: warnings.length > 0 ? "verdict off" : "verdict exact", "data-test": "check-verdict" },
-            h("b", {}, warnings.length === 0 ? "✓ Nothing to complain about" : warnings.length === 1 ? "! One warning" : `! ${warnings.length} warnings`)),
+            h("b", {}, warnings.length === 0 ? "✓ No warnings" : warnings.length === 1 ? "! One warning" : `! ${warnings.length} warnings`)),
         ...notes(warnings),
         ...spectrum(lab, job, found),
         heading("Bodies"),
@@ -38,7 +38,7 @@ function shown(lab: Lab, job: Job, found: CheckResult): HTMLElement[] {
 
 function kept({ conserved }: CheckResult): string {
     const names = [conserved.energy && "energy", conserved.linear_momentum && "momentum", conserved.angular_momentum && "angular momentum"].filter(Boolean);
-    return names.length > 0 ? `Physics keeps ${names.join(", ")} here.` : "Nothing is conserved here: something drives or damps it.";
+    return names.length > 0 ? `Conserved in this scene: ${names.join(", ")}.` : "Nothing is conserved in this scene, because something drives or damps it.";
 }
 
 function spectrum(lab: Lab, job: Job, { spectrum: found, integrator, step }: CheckResult): HTMLElement[] {
@@ -48,17 +48,17 @@ function spectrum(lab: Lab, job: Job, { spectrum: found, integrator, step }: Che
     if (lowest.length > 0) {
         const fine = Number((1 / (PER_PERIOD * lowest[0]!.hz)).toPrecision(2));
         parts.push(heading(`Lowest modes, and what ${integrator} with a step of ${short(step)} s does to them`),
-            table("check-modes", ["mode", "frequency", "steps per period", "amplitude lost per period", "runs at"], lowest.map((mode, k) => [
+            table("check-modes", ["mode", "frequency", "steps per period", "amplitude lost per period", "frequency in the run"], lowest.map((mode, k) => [
                 k + 1, `${short(mode.hz)} Hz`, short(1 / (mode.hz * step)),
                 mode.amplitude_lost_per_period === null ? "–" : share(Math.abs(mode.amplitude_lost_per_period) < 1e-9 ? 0 : mode.amplitude_lost_per_period),
-                mode.frequency_ratio === null ? "does not swing" : `${short(100 * mode.frequency_ratio, 4)} %`,
+                mode.frequency_ratio === null ? "does not oscillate" : `${short(100 * mode.frequency_ratio, 4)} %`,
             ])),
             h("p", { class: "dim" }, `${PER_PERIOD} steps per period of the lowest mode: a step of ${short(fine)} s `, use(lab, job.pane, integrator, fine)));
     }
     const limits = Object.entries(found.stable_steps ?? {});
     if (limits.length > 0) {
-        parts.push(heading(`Explicit methods: stable at rest up to (highest frequency ${withUnit(found.highest_hz, "Hz")})`),
-            table("check-limits", ["method", "longest step", "of yours", ""], limits.map(([name, limit]) => [
+        parts.push(heading(`Explicit methods: longest stable step at rest (highest frequency ${withUnit(found.highest_hz, "Hz")})`),
+            table("check-limits", ["method", "longest step", "relative to yours", ""], limits.map(([name, limit]) => [
                 name, limit === null ? "none" : `${short(limit)} s`, limit === null ? "–" : `${short(limit / step, 2)} ×`,
                 limit === null ? "" : use(lab, job.pane, name, Number((MARGIN * limit).toPrecision(2))),
             ])));

@@ -1,4 +1,4 @@
-// A coarse body in place of the fine one.
+// Makes a coarse body that replaces the fine one.
 
 import { select } from "../controls.ts";
 import { button, h } from "../dom.ts";
@@ -25,8 +25,8 @@ export function coarsenPage(lab: Lab): Page {
     });
     const which = select({ test: "coarsen-body", label: "Body", choices: () => bodies().map((name) => ({ value: name, label: name })), get: () => body, set: (value) => void (body = value) });
     const summary = h("p", { class: "dim" });
-    const tets = field("coarsen-tets", "Tets", "About so many in the coarse body");
-    const modes = field("coarsen-modes", "Modes", "How many of the lowest modes are compared, and given the fine body's frequencies by methods that do so");
+    const tets = field("coarsen-tets", "Tets", "Approximate number of tets of the coarse body");
+    const modes = field("coarsen-modes", "Modes", "Number of lowest modes that are compared; methods with a fit give them the frequencies of the fine body");
     modes.input.value = "10";
     const run = button("coarsen-run", "Make the coarse body and open it beside the fine one", "Make it coarser", () => {
         const counts = [Number(tets.input.value), Number(modes.input.value)];
@@ -60,7 +60,7 @@ function outcome(lab: Lab, job: Job, found: CoarsenResult): HTMLElement[] {
     const { fine, coarse } = found;
     const most = Math.max(0, ...found.frequencies.flatMap(({ modes }) => modes.map((mode) => mode.fine_hz)));
     const off = (hz: number, of: number) => {
-        // A body on a hinge turns freely.
+        // A body on a hinge has a rotation of frequency 0.
         if (of <= 1e-4 * most) return `${short(hz < 1e-3 * most ? 0 : hz)} Hz`;
         const share = 100 * (hz / of - 1);
         return `${short(hz)} Hz (${Math.abs(share) < 0.01 ? "" : share > 0 ? "+" : "−"}${Math.abs(share) < 0.01 ? 0 : short(Math.abs(share), 2)} %)`;
@@ -74,14 +74,14 @@ function outcome(lab: Lab, job: Job, found: CoarsenResult): HTMLElement[] {
                 i + 1, `${short(mode.fine_hz)} Hz`, off(mode.coarse_hz, mode.fine_hz),
                 ...(corrected ? [off(mode.corrected_hz ?? mode.coarse_hz, mode.fine_hz)] : []), `${short(100 * mode.overlap, 2)} %`,
             ])),
-            ...(corrected && !accepted ? [h("p", { class: "bad" }, "The coarse mesh cannot show the motion of the fine one: it goes without the correction. Take more tets.")] : []),
+            ...(corrected && !accepted ? [h("p", { class: "bad" }, "The coarse mesh cannot represent the modes of the fine one, so it is not corrected. Use more tets.")] : []),
         ];
     });
     return [
         h("p", { "data-test": "coarsen-summary" }, h("b", {}, `${fine.tets} tets to ${coarse.tets}, ${short(fine.tets / coarse.tets, 2)} times fewer`),
-            found.opened ? ". The coarse body is beside the fine one; all begin anew." : "."),
+            found.opened ? ". The coarse body is beside the fine one. All panes start again at t = 0." : "."),
         ...spans,
-        spans.length === 0 ? h("p", { class: "dim" }, "There are no frequencies to compare: nothing swings by itself here.") : h("p", { class: "dim" }, "Rigid motions are left out. Alike: how much the shapes of a coarse mode and of the fine one agree."),
+        spans.length === 0 ? h("p", { class: "dim" }, "There are no frequencies to compare, because the body has no elastic modes.") : h("p", { class: "dim" }, "Rigid motions are left out. The last column tells how much the shapes of the coarse mode and of the fine mode agree."),
         ...notes(found.notes),
         h("div", { class: "chips" }, saver(lab, job.job, "scene.toml", "Save the scene"), saver(lab, job.job, "coarse.vtu", "Save its mesh"), saver(lab, job.job, "coarsen.json", "Save the figures")),
     ];

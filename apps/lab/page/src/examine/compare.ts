@@ -1,4 +1,4 @@
-// Integrators and steps against a converged reference.
+// Compares integrators and steps with a converged reference.
 
 import { button, h } from "../dom.ts";
 import type { Lab } from "../lab.ts";
@@ -9,23 +9,23 @@ import { field, heading, notes, saver, table, use } from "./parts.ts";
 import { showReport } from "./report.ts";
 import type { Page } from "./sheet.ts";
 
-/** Besides the pane's own. */
+/** Integrators that are selected at first, besides that of the pane. */
 const USUAL = ["variational", "energy-momentum", "backward-euler", "verlet"];
-/** Long enough to see a difference, short enough to wait for, s. */
+/** Default simulated time, s: long enough to show differences, short enough to wait for. */
 const SIMULATED = 1;
 const PER_RUN = 5;
 
 export function comparePage(lab: Lab): Page {
     const boxes = h("div", { class: "boxes", role: "group", "aria-label": "Integrators" });
-    const steps = field("compare-steps", "Steps (s)", "With commas between; automatic: the pane's step times 4, 2, 1 and ½, and for explicit methods below their limit", "automatic");
-    const end = field("compare-end", "Time (s)", "Simulated time, from t = 0 with the settings of now");
-    const budget = field("compare-budget", "Per run (s)", "Wall time after which a run is given up");
+    const steps = field("compare-steps", "Steps (s)", "Numbers separated by commas. Automatic: 4, 2, 1 and ½ times the step of the pane; explicit methods take steps below their limit", "automatic");
+    const end = field("compare-end", "Time (s)", "Simulated time from t = 0 with the current settings");
+    const budget = field("compare-budget", "Per run (s)", "Wall time after which a run is stopped");
     budget.input.value = String(PER_RUN);
     const run = button("compare-run", "Run them all, in the background", "Compare", () => {
         const numbers = steps.input.value.split(/[,;\s]+/).filter(Boolean).map(Number);
         const chosen = [...boxes.querySelectorAll("input:checked")].map((box) => (box as HTMLInputElement).value);
         if ([...numbers, Number(end.input.value), Number(budget.input.value)].some((x) => !(x > 0))) {
-            return lab.tell("error", { text: "Steps and times are positive numbers of seconds, as 0.01, 0.005.", request: "compare" });
+            return lab.tell("error", { text: "Steps and times are positive numbers of seconds, for example 0.01, 0.005.", request: "compare" });
         }
         lab.send({ do: "compare", pane: lab.target ?? 0, integrators: chosen, steps: numbers, end: Number(end.input.value), budget: Number(budget.input.value) });
     }, "remedy");
@@ -63,7 +63,7 @@ function outcome(lab: Lab, job: Job, found: CompareResult): HTMLElement[] {
             saver(lab, job.job, "report.html", "Save it"), saver(lab, job.job, "compare.csv", "Save the table")),
         heading("All runs"),
         table("compare-table", header ?? [], rows),
-        h("p", { class: "dim" }, `Compared with ${found.reference}. ${short(found.end)} s from the start, settings as they were. The lab ran beside it: costs are less exact than those of “lilyan compare”.`),
+        h("p", { class: "dim" }, `Compared with ${found.reference}. The runs simulate ${short(found.end)} s from the start with the settings of the request. The lab ran at the same time, so the costs are less exact than those of “lilyan compare”.`),
         ...notes(found.notes),
     ];
 }

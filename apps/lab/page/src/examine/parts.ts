@@ -1,4 +1,4 @@
-// Tables, notes and fields that the three share.
+// Tables, notes and fields that check, compare and coarsen share.
 
 import { button, download, h } from "../dom.ts";
 import { leaveOnEnter } from "../controls.ts";
@@ -6,7 +6,7 @@ import type { Lab } from "../lab.ts";
 
 type Cell = HTMLElement | string | number;
 
-/** The first column names the row; the rest are numbers unless they are words. */
+/** A table. The first column names the row; the others are aligned as numbers unless they are words. */
 export function table(test: string, header: string[], rows: Cell[][]): HTMLElement {
     const cell = (content: Cell) => h("td", {}, typeof content === "number" ? String(content) : content);
     return h("div", { class: "table" }, h("table", { "data-test": test },
@@ -27,14 +27,14 @@ export interface Field {
     input: HTMLInputElement;
 }
 
-/** A line of text or a number, remembered while the page is open. */
+/** A field for text or a number. Its value is kept while the page is open. */
 export function field(test: string, label: string, title: string, placeholder = ""): Field {
     const input = h("input", { type: "text", "data-test": test, "aria-label": label, title, placeholder, autocomplete: "off", spellcheck: "false" });
     leaveOnEnter(input);
     return { input, element: h("label", { class: "field", title }, h("span", {}, label), input) };
 }
 
-/** A button that puts an integrator and a step into the pane that was examined. */
+/** A button that sets an integrator and a step of the examined pane. */
 export function use(lab: Lab, pane: number, integrator: string, step: number): HTMLElement {
     return button("use", `Use ${integrator} with a step of ${step} s`, "Use", () => {
         lab.flush();
@@ -46,7 +46,7 @@ export function use(lab: Lab, pane: number, integrator: string, step: number): H
     }, "chip");
 }
 
-/** Saves a file that the job left. */
+/** A button that saves a file of the job. */
 export function saver(lab: Lab, job: number, file: string, label: string): HTMLElement {
     return button(`save-${file.replace(".", "-")}`, `Save ${file}`, label, async () => {
         const answer = await fetch(lab.connection.result(job, file));

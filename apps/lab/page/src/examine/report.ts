@@ -1,4 +1,4 @@
-// A report in a frame that is not of our origin and may run nothing but its own script.
+// Shows a report in a sandboxed frame of another origin, which can run only the script of the report.
 
 import { button, h } from "../dom.ts";
 import type { Lab } from "../lab.ts";

@@ -1,4 +1,4 @@
-// The sheet over the picture: check, compare and coarsen what a pane shows. One of them works at a time, in the background.
+// The dialog for check, compare and coarsen. One job runs at a time, in the background.
 
 import { type Control, section, segments } from "../controls.ts";
 import { button, h } from "../dom.ts";
@@ -8,10 +8,10 @@ import { checkPage } from "./check.ts";
 import { coarsenPage } from "./coarsen.ts";
 import { comparePage } from "./compare.ts";
 
-/** One of the three: what can be asked for, and what came out. */
+/** One of check, compare and coarsen: its form and its result. */
 export interface Page {
     form: HTMLElement;
-    /** Called when a setting of the pane changed. */
+    /** Called after a setting of the pane has changed. */
     update(): void;
     result(job: Job): HTMLElement[];
 }
@@ -22,7 +22,7 @@ const DOING: Record<JobKind, string> = { check: "Checking", compare: "Comparing"
 export class Sheet {
     readonly element: HTMLElement;
     onOpen: () => void = () => {};
-    /** In the panel of settings: how to get here. */
+    /** The buttons in the settings that open the dialog. */
     readonly panel: Control;
     private kind: JobKind = "check";
     private job: Job | null = null;
@@ -99,7 +99,7 @@ export class Sheet {
         this.outcome.replaceChildren(...parts);
     }
 
-    /** How far it is, with a way to stop it. */
+    /** The progress of the job, with a button that cancels it. */
     private bar(test: string): { element: HTMLElement; update: () => void } {
         const meter = h("progress", { max: 1, value: 0, "aria-label": "Progress" });
         const text = h("span", { class: "what", "data-test": `${test}-text` });

@@ -1,4 +1,4 @@
-// Scenes, and panes side by side.
+// Chooses scenes and prepared comparisons.
 
 import { PANE_COLORS } from "../colors.ts";
 import { type Control, section, select } from "../controls.ts";
@@ -39,7 +39,7 @@ export function scenePanel(lab: Lab): Control {
     return { element: section("panel-scene", "Scene", true, scenes.element, summary, h("details", { class: "nested", "data-test": "gallery-fold" }, h("summary", {}, "Prepared comparisons"), gallery)), update };
 }
 
-/** What to look at in the comparison that is open. */
+/** What the user should look at in the open comparison. */
 export function caption(lab: Lab): HTMLElement {
     const text = h("p");
     const element = h("div", { class: "caption", hidden: true, "data-test": "caption" }, text, button("caption-close", "Close", "close", () => void (element.hidden = true), "small"));
@@ -58,11 +58,19 @@ export function openGallery(lab: Lab, name: string): void {
     lab.send({ do: "gallery", name });
 }
 
-/** Which panes there are, and which of them the settings change. */
+/** The list of panes, and the choice of the panes that settings change. */
 export function panesPanel(lab: Lab): Control {
     const list = h("div", { class: "panes", role: "radiogroup", "aria-label": "Settings are for" });
     const hint = h("p", { class: "dim" });
-    const add = button("split", "Add a pane: a copy of this one, to change something in it", "Compare: add a pane", () => void lab.send({ do: "split" }), "wide");
+    let adding = 0;
+    const add = button("split", "A copy of this one, to change something in it", "Compare: add a pane", () => {
+        if (lab.send({ do: "split" })) adding = lab.panes.length + 1;
+    }, "wide");
+    lab.on("panes", ({ length }) => {
+        // The new pane is there to be changed.
+        if (length === adding) lab.setTarget(length - 1);
+        adding = 0;
+    });
     const update = () => {
         const { panes } = lab;
         list.hidden = panes.length < 2;

@@ -1,11 +1,11 @@
-// How it is drawn, and the bar that explains the colours.
+// Settings of the picture, and the colour bar.
 
 import { type Control, section, segments, select, slider, toggle } from "../controls.ts";
 import { gradient } from "../colors.ts";
 import { h } from "../dom.ts";
 import type { Lab } from "../lab.ts";
 import { linear, withUnit, short } from "../numbers.ts";
-import type { FieldName, Frame, Geometry } from "../protocol.ts";
+import type { FieldName, Frame, Geometry, Show } from "../protocol.ts";
 import type { Look } from "../view/view.ts";
 
 const STORED = "lilyan.look";
@@ -18,7 +18,7 @@ const FIELD_NAMES: Record<FieldName, { label: string; unit: string }> = {
 };
 
 const DEFAULT: Look = {
-    style: "shaded", flat: false, field: "none", forces: false, contacts: true, momenta: false, pins: true, ground: true, shadows: true, follow: true, light: 0,
+    style: "shaded", flat: false, field: "none", forces: false, outside: false, contacts: true, momenta: false, each: false, pins: true, ground: true, shadows: true, follow: true, light: 0, cut: "none", cutAt: 0.5,
 };
 
 export function storedLook(): Look {
@@ -29,11 +29,18 @@ export function storedLook(): Look {
     }
 }
 
+/** What frames have to contain for this look. */
+export function shown(look: Look): Show {
+    const { field, forces, outside, contacts, each, cut } = look;
+    return { field, forces, outside, momenta: each, contacts, inside: cut !== "none" };
+}
+
 export function lookPanel(lab: Lab, look: Look, changed: () => void): Control {
     const change = (part: Partial<Look>) => {
         Object.assign(look, part);
         localStorage.setItem(STORED, JSON.stringify(look));
-        if ("field" in part || "forces" in part || "contacts" in part) lab.show({ field: look.field, forces: look.forces, contacts: look.contacts });
+        const wanted = shown(look);
+        if (Object.entries(wanted).some(([key, value]) => lab.status.show[key as keyof Show] !== value)) lab.show(wanted);
         changed();
     };
     const style = segments({
@@ -51,12 +58,14 @@ export function lookPanel(lab: Lab, look: Look, changed: () => void): Control {
         get: () => look.field,
         set: (value) => change({ field: value as FieldName }),
     });
-    const on = (name: keyof Look & ("flat" | "forces" | "contacts" | "momenta" | "pins" | "ground" | "shadows" | "follow"), label: string, title: string) =>
+    const on = (name: keyof Look & ("flat" | "forces" | "outside" | "contacts" | "momenta" | "each" | "pins" | "ground" | "shadows" | "follow"), label: string, title: string) =>
         toggle({ test: `show-${name}`, label, title, get: () => look[name], set: (value) => change({ [name]: value }) });
     const switches = [
-        on("forces", "Forces", "The force on each vertex"),
-        on("momenta", "Momenta", "Total linear (blue) and angular (pink) momentum"),
-        on("contacts", "Contacts", "Where it touches, and how hard"),
+        on("forces", "Forces", "The whole force on each vertex (yellow)"),
+        on("outside", "Outer forces", "The force from outside on each vertex (green): loads, gravity, monopole, a pull"),
+        on("momenta", "Total momenta", "Total linear (blue) and angular (pink) momentum"),
+        on("each", "Each momentum", "The momentum of each vertex (light blue)"),
+        on("contacts", "Contacts", "Points of contact and the forces there"),
         on("pins", "Pins", "Held vertices"),
         on("ground", "Ground", "A grid below, where there is no floor"),
         on("shadows", "Shadows", "Shadows"),
@@ -68,14 +77,27 @@ export function lookPanel(lab: Lab, look: Look, changed: () => void): Control {
         get: () => look.light,
         set: (value) => change({ light: value }),
     });
-    const parts = [style, field, ...switches, light];
+    const cut = segments({
+        test: "cut", label: "Cut across",
+        choices: [
+            { value: "none", label: "Whole" }, ...(["x", "y", "z"] as const).map((axis) => ({ value: axis, label: `Cut ${axis}`, title: `Cut across ${axis}, to see and to reach vertices inside` })),
+        ],
+        get: () => look.cut,
+        set: (value) => change({ cut: value as Look["cut"] }),
+    });
+    const cutAt = slider({
+        test: "cut-at", label: "Cut at", unit: "", title: "Where it is cut, as a part of its size at rest", scale: linear(0, 1, 0.01),
+        get: () => (look.cut === "none" ? null : look.cutAt),
+        set: (value) => change({ cutAt: value }),
+    });
+    const parts = [style, field, ...switches, light, cut, cutAt];
     return {
-        element: section("panel-look", "View", true, style.element, field.element, h("div", { class: "columns" }, switches.map((control) => control.element)), light.element),
+        element: section("panel-look", "View", true, style.element, field.element, h("div", { class: "columns" }, switches.map((control) => control.element)), cut.element, cutAt.element, light.element),
         update: () => parts.forEach((control) => control.update()),
     };
 }
 
-/** Colour bar with its range, and the range itself: wide at once, narrow slowly, or held. */
+/** The colour bar and its range. The range grows at once and shrinks slowly, unless it is fixed. */
 export class Legend {
     readonly element: HTMLElement;
     low = 0;
@@ -105,6 +127,13 @@ export class Legend {
         this.high = -Infinity;
         this.element.hidden = field === "none";
         this.name.textContent = FIELD_NAMES[field].label;
+    }
+
+    /** The next frame gives the range, since settings have changed. */
+    restart(): void {
+        if (this.held) return;
+        this.low = Infinity;
+        this.high = -Infinity;
     }
 
     see(frames: Frame[], geometry: Geometry[]): void {

@@ -1,10 +1,10 @@
-// What the body is made of: model, constants, damping, mesh.
+// Settings of a body: material model, constants, damping, mesh.
 
 import { type Control, section, segments, select, slider, text } from "../controls.ts";
 import { button, h } from "../dom.ts";
 import type { Lab } from "../lab.ts";
 import { linear, logarithmic } from "../numbers.ts";
-import type { Json, JsonObject } from "../protocol.ts";
+import type { Json, JsonObject, ModelNumber } from "../protocol.ts";
 import { at, formatValue, isObject, numberAt, parseValue } from "../scene.ts";
 
 const PRESETS: { name: string; E: number; nu: number; rho: number }[] = [
@@ -74,54 +74,48 @@ export function materialPanel(lab: Lab): Control {
     return { element, update };
 }
 
-/** The newest values that were set for a model come back with it. */
+/** The damping models of the program; each has a slider for every number. */
 function dampingControls(lab: Lab, path: (rest: string) => string): Control {
     const value = (): Json | undefined => at(lab.shown?.scene ?? {}, path("damping"));
     const model = () => {
         const now = value();
         if (Array.isArray(now)) return "several";
-        return isObject(now) ? String(now.model ?? "viscous") : "none";
-    };
-    const start: Record<string, Json> = {
-        none: null,
-        viscous: { model: "viscous", time: 0.01 },
-        kharevych: { model: "kharevych", time: 0.01 },
-        rayleigh: { model: "rayleigh", alpha: 0.5, beta: 0.005 },
+        return isObject(now) ? String(now.model) : "none";
     };
     const choice = select({
         test: "damping-model", label: "Damping",
         choices: () => [
             { value: "none", label: "none" },
-            { value: "viscous", label: "viscous", title: "takes energy, leaves both momenta" },
-            { value: "kharevych", label: "kharevych", title: "the potential with the last shape as rest shape" },
-            { value: "rayleigh", label: "rayleigh", title: "αM + βK: α also brakes rigid motion" },
+            ...lab.catalogue.damping.map(({ name, summary }) => ({ value: name, label: name, title: summary })),
             ...(model() === "several" ? [{ value: "several", label: "several (see all settings)" }] : []),
         ],
         get: model,
         set: (name) => {
-            if (name !== "several") lab.set(path("damping"), start[name]!);
+            if (name !== "several") lab.set(path("damping"), lab.catalogue.damping.find((known) => known.name === name)?.start ?? null);
         },
     });
-    const strength = (key: string, label: string, unit: string, low: number, high: number) => slider({
-        test: `damping-${key}`, label, unit, scale: logarithmic(low, high),
+    const strength = ({ name, summary, unit, example }: ModelNumber) => slider({
+        test: `damping-${name}`, label: name, unit, title: summary, scale: logarithmic(1e-3 * example, 1e3 * example),
         get: () => {
             const now = value();
-            return isObject(now) && typeof now[key] === "number" ? (now[key] as number) : null;
+            return isObject(now) && typeof now[name] === "number" ? now[name] : null;
         },
         set: (next, done) => {
-            lab.setSoon(path(`damping.${key}`), next);
+            lab.setSoon(path(`damping.${name}`), next);
             if (done) lab.flush();
         },
     });
-    const sliders = [
-        strength("time", "Relaxation time", "s", 1e-5, 1),
-        strength("coefficient", "Coefficient", "", 1e-3, 1e3),
-        strength("alpha", "α (mass)", "1/s", 1e-3, 1e2),
-        strength("beta", "β (stiffness)", "s", 1e-6, 1),
-    ];
+    const sliders = h("div", { class: "stack" });
+    let strengths: Control[] = [];
+    // The catalogue comes with `hello`. A number that several models have gets one slider.
+    lab.on("hello", () => {
+        const numbers = new Map(lab.catalogue.damping.flatMap((known) => known.numbers).map((number) => [number.name, number]));
+        strengths = [...numbers.values()].map(strength);
+        sliders.replaceChildren(...strengths.map((control) => control.element));
+    });
     return {
-        element: h("div", { class: "stack" }, choice.element, sliders.map((control) => control.element)),
-        update: () => [choice, ...sliders].forEach((control) => control.update()),
+        element: h("div", { class: "stack" }, choice.element, sliders),
+        update: () => [choice, ...strengths].forEach((control) => control.update()),
     };
 }
 
@@ -137,7 +131,7 @@ export function meshPanel(lab: Lab, chooseFile: () => void): Control {
         },
         set: (value, done) => {
             const now = cells();
-            // A mesh is made anew: once, when the hand is off the slider.
+            // The mesh is made again only when the user releases the slider.
             if (done && Array.isArray(now)) lab.set("body.0.mesh.box.cells", now.map((n, j) => (j === k ? Math.round(value) : n)));
         },
     });
@@ -168,7 +162,7 @@ function bodyNames(scene: Json): string[] {
     return Array.isArray(bodies) ? bodies.map((body, k) => (isObject(body) && typeof body.name === "string" ? body.name : `body ${k + 1}`)) : [];
 }
 
-/** A value that the catalogue does not list is shown all the same. */
+/** The choices, and the current value if the catalogue does not list it. */
 export function withCurrent<T extends { value: string; label: string }>(choices: T[], current: string): (T | { value: string; label: string })[] {
     return current === "" || choices.some((choice) => choice.value === current) ? choices : [...choices, { value: current, label: current }];
 }

@@ -1,4 +1,4 @@
-// How time goes on: integrator, its options, step, speed.
+// Settings of time integration: integrator, options, step, speed.
 
 import { type Control, section, select, slider, text, toggle } from "../controls.ts";
 import { h } from "../dom.ts";
@@ -8,7 +8,7 @@ import type { FrameInfo, Integrator, IntegratorOption, RealTime } from "../proto
 import { at, formatValue, nextIntegrator, parseValue } from "../scene.ts";
 import { withCurrent } from "./material.ts";
 
-/** Options that mean the same in every method go along when the method changes. */
+/** Options that mean the same in every method are kept when the method changes. */
 const SHARED = ["tolerance", "max_iterations"];
 
 export function methodPanel(lab: Lab): Control {
@@ -59,7 +59,7 @@ export function methodPanel(lab: Lab): Control {
     return { element: section("panel-method", "Integrator and step", true, choice.element, summary, step.element, limit, options), update };
 }
 
-/** The control that fits an option of the catalogue. */
+/** The control for an option of the catalogue. */
 function optionControl(lab: Lab, option: IntegratorOption): Control {
     const path = `integrator.${option.name}`;
     const test = `option-${option.name}`;
@@ -110,14 +110,14 @@ export function clockPanel(lab: Lab): Control {
         set: (on) => void lab.send({ do: "speed", value: on ? null : 1 }),
     });
     const budget = slider({
-        test: "budget", label: "Time for a frame", unit: "ms", scale: logarithmic(4, 200), title: "Wall time that the steps of one frame may take; what is cut is told",
+        test: "budget", label: "Time for a frame", unit: "ms", scale: logarithmic(4, 200), title: "Wall time that the steps of one frame may take; the page tells what is cut",
         get: () => lab.status.budget_ms,
         set: (ms, done) => {
             if (done) lab.send({ do: "budget", ms });
         },
     });
     const realtime = toggle({
-        test: "realtime", label: "Real time", title: "Where steps take longer than the time for a frame, implicit methods solve less closely; everything that is cut is told",
+        test: "realtime", label: "Real time", title: "Implicit methods solve less accurately where steps take longer than the time for a frame; the page tells everything that is cut",
         get: () => lab.status.realtime,
         set: (on) => void lab.send({ do: "realtime", on }),
     });
@@ -143,7 +143,7 @@ export function clockPanel(lab: Lab): Control {
     return { element: section("panel-clock", "Speed", false, speed.element, fast.element, budget.element, realtime.element, note), update };
 }
 
-/** How real-time mode gets on, and what it cut. */
+/** The state of real-time mode, and the steps that it cut. */
 export function paceInWords(now: RealTime | null, cuts: FrameInfo["cuts"]): string {
     const parts: string[] = [];
     if (now) {
@@ -151,7 +151,7 @@ export function paceInWords(now: RealTime | null, cuts: FrameInfo["cuts"]): stri
         if (now.tolerance === null || now.asked === null) parts.push("nothing is cut from the steps of this method");
         else if (now.tolerance > now.asked) parts.push(`tolerance ${short(now.tolerance, 2)} (asked for ${short(now.asked, 2)})`);
         else parts.push(`tolerance ${short(now.asked, 2)}, as asked for`);
-        if (now.overrun) parts.push("even the least effort takes longer than it may");
+        if (now.overrun) parts.push("even the least effort takes longer than the time for a frame");
     }
     if (cuts) parts.push(`${cuts.steps} of ${cuts.of} steps cut short, corrections up to ${short(cuts.worst, 2)} × the tolerance`);
     return parts.join("; ");

@@ -1,4 +1,4 @@
-// Every setting of the scene, as it is in the file.
+// All settings of the scene, as in the scene file.
 
 import { type Control, leaveOnEnter, section } from "../controls.ts";
 import { button, h } from "../dom.ts";
@@ -6,7 +6,7 @@ import type { Lab } from "../lab.ts";
 import type { Json } from "../protocol.ts";
 import { formatValue, isObject, parseValue } from "../scene.ts";
 
-/** Longer lists (positions, edges) are told by their length. */
+/** Of longer lists (positions, edges) only the length is shown. */
 const LONG = 400;
 
 export function treePanel(lab: Lab): Control {
@@ -58,7 +58,7 @@ function field(lab: Lab, value: Json, path: string): HTMLElement {
     return input;
 }
 
-/** A line for a key that is not there yet. */
+/** A line that adds a key. */
 function adder(lab: Lab, path: string): HTMLElement {
     const name = path === "" ? "root" : path;
     const key = h("input", { type: "text", placeholder: "new key", "aria-label": `New key in ${name}`, "data-test": `add-key-${name}`, autocomplete: "off" });

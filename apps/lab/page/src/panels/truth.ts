@@ -1,4 +1,4 @@
-// The right side: what should be constant and is or is not, and the curves.
+// The right side: verdicts on conserved quantities, and curves.
 
 import { CURVES, PANE_COLORS } from "../colors.ts";
 import { button, h } from "../dom.ts";
@@ -10,13 +10,17 @@ import type { Frame, PaneInfo, Request } from "../protocol.ts";
 import { Reference, type Verdict } from "../truth.ts";
 
 const WINDOWS = [5, 30, Infinity];
+/** Time between two changes of texts, ms. They change less often than curves. */
+const TEXT_PACE = 240;
+/** Time without a frame after which the last one is drawn, ms; it is longer than the time between two texts. */
+const SETTLED = TEXT_PACE + 20;
 
 interface Line {
     name: string;
     unit: string;
     color: string;
     value: (history: History, k: number) => number;
-    /** Drawn only while there is one pane. */
+    /** Drawn only if there is one pane. */
     alone?: boolean;
     thin?: boolean;
     dashed?: boolean;
@@ -70,7 +74,7 @@ const BOARDS: Board[] = [
 ];
 
 export class TruthPanel {
-    /** Curves are drawn this often at most, ms, and never take more than a sixth of the time. */
+    /** The shortest time between two drawings of the curves, ms; drawing takes at most a sixth of the time. */
     pace = 80;
     readonly element: HTMLElement;
     readonly histories: History[] = [];
@@ -81,10 +85,12 @@ export class TruthPanel {
     private readonly stability = h("div", { class: "stability", "data-test": "stability", role: "alert", hidden: true });
     private span = 30;
     private title = "";
+    private scenes: string[] = [];
     private said = "";
     private drawnAt = 0;
     private cost = 0;
     private saidAt = 0;
+    private settling = 0;
     private stabilityShown = "";
 
     constructor(private readonly lab: Lab) {
@@ -112,18 +118,24 @@ export class TruthPanel {
 
         lab.on("panes", (panes) => this.setPanes(panes));
         lab.on("frame", (frames) => this.see(frames));
-        lab.on("touched", (pane) => this.references[pane]?.restart());
+        lab.on("touched", (pane) => this.references[pane]?.touched());
     }
 
     private setPanes(panes: PaneInfo[]): void {
-        // Another scene has another past; and of fewer panes nobody knows which one went.
+        // The history belongs to the scene before. If there are fewer panes, it is not known which one was closed.
         const title = panes[0]?.title ?? "";
         if (title !== this.title || panes.length < this.histories.length) this.histories.length = 0;
         this.title = title;
         while (this.histories.length < panes.length) this.histories.push(new History());
         while (this.references.length < panes.length) this.references.push(new Reference());
         this.histories.length = this.references.length = panes.length;
-        for (const reference of this.references) reference.restart();
+        const scenes = panes.map(({ scene }) => JSON.stringify(scene));
+        for (const [k, scene] of scenes.entries()) {
+            if (scene === this.scenes[k]) continue;
+            this.references[k]!.restart();
+            this.histories[k]!.changed = this.histories[k]!.last("t");
+        }
+        this.scenes = scenes;
         this.showStability(panes);
         const said = new Set(panes.flatMap((pane) => pane.warnings));
         this.warnings.hidden = said.size === 0;
@@ -135,11 +147,13 @@ export class TruthPanel {
         for (const [k, frame] of frames.entries()) {
             const reference = this.references[k];
             if (!reference) continue;
-            if (frame.grab) reference.restart();
             reference.see(frame);
             this.histories[k]!.push(frame, reference.expected(frame));
         }
         if (performance.now() - this.drawnAt > Math.max(this.pace, 6 * this.cost)) this.draw();
+        // When frames stop, as in a pause, curves and texts show the last one.
+        clearTimeout(this.settling);
+        this.settling = window.setTimeout(() => this.draw(), SETTLED);
     }
 
     draw(): void {
@@ -147,10 +161,9 @@ export class TruthPanel {
         const { panes, frames } = this.lab;
         if (panes.length === 0 || this.histories.length === 0) return;
         const all = panes.map((pane, k) => (frames[k] ? this.references[k]!.verdicts(pane, frames[k]!) : []));
-        // Words need not change as often as curves.
-        const wordy = this.drawnAt - this.saidAt > 240;
+        const wordy = this.drawnAt - this.saidAt > TEXT_PACE;
         if (wordy) this.saidAt = this.drawnAt;
-        if (wordy) this.showVerdicts(panes, all, frames);
+        if (wordy) this.showVerdicts(panes, all);
         const latest = Math.max(...this.histories.map((history) => history.last("t") || 0), 0);
         const to = Math.max(latest, Math.min(this.span, 2));
         const from = Math.max(0, to - this.span);
@@ -189,15 +202,14 @@ export class TruthPanel {
         return this.histories[0]!.last("gravity") !== 0;
     }
 
-    private showVerdicts(panes: PaneInfo[], all: Verdict[][], frames: Frame[]): void {
+    private showVerdicts(panes: PaneInfo[], all: Verdict[][]): void {
         const rows = all.flatMap((verdicts, k) => {
-            const pulled = frames[k]?.grab;
             const head = panes.length > 1 ? [h("div", { class: "pane-name" }, dot(PANE_COLORS[k % PANE_COLORS.length]!), panes[k]!.label || panes[k]!.title)] : [];
             const brief = panes.length > 1;
             return [...head, h("div", {}, verdicts.map((verdict) => h("div", { class: `verdict ${verdict.grade} ${brief ? "brief" : ""}`, "data-test": `verdict-${k}-${verdict.what}`, title: `${verdict.name}: ${verdict.text}` },
                 h("span", { class: "sign", "aria-hidden": "true" }, { exact: "✓", close: "✓", off: "⚠", open: "–" }[verdict.grade]),
                 h("span", { class: "what" }, brief ? { energy: "energy", linear: "p", angular: "L" }[verdict.what] : verdict.name),
-                h("span", { class: "how" }, pulled ? "pulled" : brief ? (verdict.grade === "open" ? "" : share(verdict.drift)) : verdict.text))))];
+                h("span", { class: "how" }, brief ? (verdict.grade === "open" ? "" : share(verdict.drift)) : verdict.text))))];
         });
         const said = rows.map((row) => row.outerHTML).join("");
         if (said === this.said) return;
@@ -205,7 +217,7 @@ export class TruthPanel {
         this.verdicts.replaceChildren(...rows);
     }
 
-    /** A warning before it happens, and what helps. */
+    /** A warning about an unstable step, and a remedy. */
     private showStability(panes: PaneInfo[]): void {
         const near = panes.map((pane, k) => ({ pane, k })).filter(({ pane }) => (pane.stability?.share ?? 0) > 0.8);
         const key = JSON.stringify(near.map(({ pane, k }) => [k, pane.stability]));
@@ -224,7 +236,7 @@ export class TruthPanel {
     }
 }
 
-/** The newest value in words. */
+/** The newest value as text. */
 function newest({ value, unit }: Line, history: History): string {
     if (history.length === 0) return "";
     const now = value(history, history.length - 1);

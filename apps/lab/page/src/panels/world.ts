@@ -1,6 +1,6 @@
-// What acts on the bodies: environment and floor.
+// Settings of the environment: gravity, monopole, floor.
 
-import { type Control, section, segments, slider, toggle } from "../controls.ts";
+import { type Control, section, segments, slider, toggle, triple } from "../controls.ts";
 import { h } from "../dom.ts";
 import type { Lab } from "../lab.ts";
 import { linear, logarithmic } from "../numbers.ts";
@@ -9,7 +9,7 @@ import { at, floorOf, gravityOf, isObject } from "../scene.ts";
 
 const EARTH = 9.81;
 
-/** Switches gravity off, and on again as it was. */
+/** Switches gravity off, and on again with the value before. */
 export class Gravity {
     private before: { strength: number; direction: Vec3 } | null = null;
 
@@ -50,7 +50,7 @@ export function worldPanel(lab: Lab, gravity: Gravity): Control {
     const environment = segments({
         test: "environment", label: "Environment",
         choices: [
-            { value: "none", label: "Space", title: "Nothing acts from outside" },
+            { value: "none", label: "Space", title: "No gravity" },
             { value: "gravity", label: "Gravity", title: "The same acceleration everywhere" },
             { value: "monopole", label: "Monopole", title: "A point that attracts with strength/r²" },
         ],
@@ -79,6 +79,14 @@ export function worldPanel(lab: Lab, gravity: Gravity): Control {
             if (done) lab.flush();
         },
     });
+    const place = triple({
+        test: "monopole-at", label: "Monopole at", unit: "m", title: "A vertex exactly on it feels no force",
+        get: () => {
+            const now = monopole();
+            return isObject(now) ? numbers(now.at) ?? [0, 0, 0] : null;
+        },
+        set: (value) => lab.set("environment.monopole.at", value),
+    });
     const floor = toggle({
         test: "floor", label: "Floor", title: "An elastic plane under the body",
         get: () => floorOf(scene()) >= 0,
@@ -95,14 +103,18 @@ export function worldPanel(lab: Lab, gravity: Gravity): Control {
             if (done) lab.flush();
         },
     });
-    const parts = [environment, strength, pull, floor, stiffness];
+    const parts = [environment, strength, pull, place, floor, stiffness];
     return {
-        element: section("panel-world", "Gravity and floor", true, environment.element, strength.element, pull.element, h("hr"), floor.element, stiffness.element),
+        element: section("panel-world", "Gravity and floor", true, environment.element, strength.element, pull.element, place.element, h("hr"), floor.element, stiffness.element),
         update: () => parts.forEach((control) => control.update()),
     };
 }
 
-/** Beside the body, pulling it with half the strength of the Earth. */
+function numbers(value: Json | undefined): number[] | null {
+    return Array.isArray(value) && value.every((x) => typeof x === "number") ? (value as number[]) : null;
+}
+
+/** A monopole beside the body, with half the acceleration of the Earth at the body. */
 function newMonopole(lab: Lab): Json {
     const geometry = lab.geometry[lab.target ?? 0];
     const size = geometry?.size ?? 1;
@@ -132,7 +144,7 @@ function withoutFloor(scene: Json): Json {
     return rest.length > 0 ? rest : null;
 }
 
-/** Some ten times as stiff as the body, so that the slider starts where it matters. */
+/** About ten times as stiff as the body, so that the slider starts in a useful range. */
 function guessStiffness(lab: Lab): number | null {
     const young = at(lab.shown?.scene ?? {}, "body.0.material.E");
     const size = lab.geometry[lab.target ?? 0]?.size ?? 1;

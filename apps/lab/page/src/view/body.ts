@@ -1,4 +1,4 @@
-// The bodies of one pane as they are drawn: surface, edges, points, ropes. A new frame only fills arrays.
+// Draws the bodies of one pane: surface, edges, points, ropes. A new frame only fills arrays.
 
 import * as THREE from "three";
 import type { Frame, Geometry } from "../protocol.ts";
@@ -40,10 +40,10 @@ export class BodyView {
     private readonly geometry: Geometry;
     private readonly source: Uint32Array;
     private readonly index: Uint32Array;
-    /** Of the mesh's vertices. */
+    /** Positions of the vertices of the mesh. */
     private readonly positions: THREE.BufferAttribute;
     private readonly values: THREE.BufferAttribute;
-    /** Of the drawn vertices: those on creases are there more than once. */
+    /** Arrays of the drawn vertices; vertices on creases occur more than once. */
     private readonly drawn: THREE.BufferAttribute;
     private readonly normals: THREE.BufferAttribute;
     private readonly uv: THREE.BufferAttribute;
@@ -63,7 +63,7 @@ export class BodyView {
     private colored = false;
     private flat = false;
 
-    /** `cheap`: for processors that do the work of a graphics card. */
+    /** `cheap`: simpler materials, for computers without a graphics card. */
     constructor(geometry: Geometry, cheap: boolean) {
         const common = { side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 };
         this.skin = cheap ? new THREE.MeshLambertMaterial(common) : new THREE.MeshPhongMaterial({ ...common, shininess: 45, specular: 0x333333 });
@@ -89,7 +89,7 @@ export class BodyView {
         this.surface = new THREE.Mesh(shape({ position: this.drawn, normal: this.normals, uv: this.uv }, this.index), this.skin);
         this.surface.castShadow = this.surface.receiveShadow = true;
         this.edges = new THREE.LineSegments(shape({ position: this.positions }, uniqueEdges(geometry.triangles, vertices)), this.wire);
-        this.everyPoint = new THREE.Points(shape({ position: this.positions, value: this.values }), this.dots);
+        this.everyPoint = new THREE.Points(shape({ position: this.positions, value: this.values }, geometry.kept ?? null), this.dots);
         this.loosePoints = new THREE.Points(shape({ position: this.positions, value: this.values }, geometry.points), this.dots);
         for (const part of [this.surface, this.edges, this.everyPoint, this.loosePoints]) {
             part.frustumCulled = false;
@@ -128,7 +128,7 @@ export class BodyView {
         this.dots.uniforms.size!.value = 0.012 * this.geometry.size * pixels;
     }
 
-    /** Whether a field is shown. Returns whether the plain colours have to be set again. */
+    /** Sets whether a field is shown. Returns whether the plain colours have to be set again. */
     setColored(colored: boolean): boolean {
         if (this.colored === colored) return false;
         this.colored = colored;

@@ -1,4 +1,4 @@
-// One camera for all panes: it turns about a point, with the pane's "up" upwards.
+// One camera for all panes. It turns about a point; the "up" of the pane points upwards.
 
 import * as THREE from "three";
 import type { Vec3 } from "../protocol.ts";
@@ -33,7 +33,7 @@ export class OrbitCamera {
         this.update();
     }
 
-    /** Moves by a part of what is seen vertically. */
+    /** Moves by a share of the visible height. */
     pan(dx: number, dy: number): void {
         const seen = 2 * this.distance * Math.tan((FIELD_OF_VIEW * Math.PI) / 360);
         this.target.addScaledVector(this.scratch.setFromMatrixColumn(this.camera.matrixWorld, 0), -dx * seen);
@@ -46,7 +46,7 @@ export class OrbitCamera {
         this.update();
     }
 
-    /** Everything within `radius` of `center` is seen, in a window of this aspect. */
+    /** Shows all that is within `radius` of `center`, in a window of this aspect ratio. */
     frame(center: THREE.Vector3, radius: number, aspect: number): void {
         this.target.copy(center);
         const half = Math.min(1, aspect) * Math.tan((FIELD_OF_VIEW * Math.PI) / 360);

@@ -1,9 +1,9 @@
-// Corners of a surface that share one normal.
+// Finds the corners of a surface that share one normal.
 //
-// Vertices of an edge sharper than a crease are doubled, so that a box has faces and a ball is round.
+// Vertices on sharp edges are duplicated, so that a box has flat faces and a ball is round.
 
 export interface Split {
-    /** Vertex of the mesh that each drawn vertex follows. */
+    /** The mesh vertex of each drawn vertex. */
     source: Uint32Array;
     /** Drawn vertices of the triangles. */
     index: Uint32Array;
@@ -117,7 +117,7 @@ function faceNormals(triangles: Uint32Array, positions: Float32Array): Float32Ar
     return normals;
 }
 
-/** Of the normals of two faces; `normals` has one for each of their three corners. */
+/** Dot product of the normals of two faces; `normals` has one for each of their three corners. */
 function dot(normals: Float32Array, f: number, g: number): number {
     return normals[9 * f]! * normals[9 * g]! + normals[9 * f + 1]! * normals[9 * g + 1]! + normals[9 * f + 2]! * normals[9 * g + 2]!;
 }

@@ -1,14 +1,14 @@
-// Where the panes lie in the window.
+// The layout of the panes in the window.
 
 export interface Rectangle {
     x: number;
-    /** From the top. */
+    /** Distance from the top. */
     y: number;
     width: number;
     height: number;
 }
 
-/** The grid whose cells are nearest to 4:3, filled row by row; the last row is filled by fewer if need be. */
+/** The grid whose cells are nearest to 4:3, filled row by row. The last row may have fewer, wider cells. */
 export function layout(count: number, width: number, height: number): Rectangle[] {
     let columns = 1;
     let best = Infinity;

@@ -1,11 +1,11 @@
-// What is drawn about a body: forces, momenta, pins, contacts, the pulling spring, the arrow of a tool.
+// Draws forces, momenta, pins, contacts, the spring of a grab and the arrow of a tool.
 
 import * as THREE from "three";
 import type { Frame, Geometry, Vec3 } from "../protocol.ts";
 import { CURVES } from "../colors.ts";
 import { Sticks } from "./sticks.ts";
 
-/** Arrows shorter than this part of the longest are left out: they would be dots. */
+/** Arrows shorter than this share of the longest are not drawn, since they would be dots. */
 const SMALLEST = 0.03;
 const COILS = 9;
 const PER_COIL = 8;
@@ -13,13 +13,17 @@ const PER_COIL = 8;
 export interface Drawn {
     forces: boolean;
     contacts: boolean;
+    outside: boolean;
     momenta: boolean;
+    each: boolean;
     pins: boolean;
 }
 
 export class Overlay {
     readonly group = new THREE.Group();
     private readonly forces = this.sticks("arrow", 0xf2b134);
+    private readonly outside = this.sticks("arrow", 0x3ccb94);
+    private readonly each = this.sticks("arrow", 0x8fd0ff);
     private readonly contacts = this.sticks("arrow", 0xff6b4a);
     private readonly momentum = this.sticks("arrow", new THREE.Color(CURVES.momentum).getHex(), 1, true);
     private readonly angular = this.sticks("arrow", new THREE.Color(CURVES.angular).getHex(), 1, true);
@@ -28,8 +32,9 @@ export class Overlay {
     private readonly pins: THREE.InstancedMesh;
     private readonly marks: THREE.InstancedMesh;
     private readonly handle: THREE.Mesh;
-    /** Longest arrow so far, so that arrows do not grow and shrink with the noise. */
-    private forceScale = 0;
+    private readonly watched: THREE.Mesh;
+    /** The longest arrow so far, so that the scale does not follow noise. */
+    private readonly longest = new Map<Sticks, number>();
     private contactScale = 0;
     private momentumScale = 0;
     private angularScale = 0;
@@ -40,16 +45,17 @@ export class Overlay {
         this.pins = new THREE.InstancedMesh(ball, flat(0xff5a5f), Math.max(geometry.pinned.length, 1));
         this.marks = new THREE.InstancedMesh(new THREE.SphereGeometry(0.012 * size, 8, 6), flat(0xffffff), 4096);
         this.handle = new THREE.Mesh(new THREE.SphereGeometry(0.02 * size, 12, 8), flat(0xff5a5f, true));
-        this.handle.renderOrder = 1;
+        this.watched = new THREE.Mesh(new THREE.SphereGeometry(0.016 * size, 12, 8), flat(0xffffff, true));
+        this.handle.renderOrder = this.watched.renderOrder = 1;
         for (const mesh of [this.pins, this.marks]) {
             mesh.frustumCulled = false;
             mesh.count = 0;
         }
-        this.handle.visible = false;
-        this.group.add(this.pins, this.marks, this.handle);
+        this.handle.visible = this.watched.visible = false;
+        this.group.add(this.pins, this.marks, this.handle, this.watched);
     }
 
-    /** `above`: seen through the body. */
+    /** `above`: visible through the body. */
     private sticks(kind: "rod" | "arrow", color: number, capacity = 64, above = false): Sticks {
         const sticks = new Sticks(kind, flat(color, above), capacity, this.group);
         if (above) sticks.mesh.renderOrder = 1;
@@ -58,7 +64,12 @@ export class Overlay {
 
     update(frame: Frame, drawn: Drawn, center: THREE.Vector3): void {
         const x = frame.positions;
-        this.drawForces(drawn.forces ? frame.forces : null, x);
+        this.drawArrows(this.forces, drawn.forces ? frame.forces : null, x);
+        this.drawArrows(this.outside, drawn.outside ? frame.outside : null, x);
+        this.drawArrows(this.each, drawn.each ? frame.momenta : null, x);
+        const chosen = frame.watched?.vertex ?? null;
+        this.watched.visible = chosen !== null;
+        if (chosen !== null) this.watched.position.fromArray(x, 3 * chosen);
         this.drawContacts(drawn.contacts ? frame.contacts : null);
         this.momentumScale = this.drawTotal(this.momentum, drawn.momenta ? frame.momentum : null, center, this.momentumScale);
         this.angularScale = this.drawTotal(this.angular, drawn.momenta ? frame.angular : null, center, this.angularScale);
@@ -66,25 +77,26 @@ export class Overlay {
         this.drawSpring(frame);
     }
 
-    private drawForces(forces: Float32Array | null, x: Float32Array): void {
-        this.forces.begin(forces ? forces.length / 3 : 0);
-        if (forces) {
+    /** One arrow per vertex. */
+    private drawArrows(sticks: Sticks, vectors: Float32Array | null, x: Float32Array): void {
+        sticks.begin(vectors ? vectors.length / 3 : 0);
+        if (vectors) {
             let largest = 0;
-            for (let k = 0; k < forces.length; k += 3) largest = Math.max(largest, forces[k]! ** 2 + forces[k + 1]! ** 2 + forces[k + 2]! ** 2);
-            this.forceScale = Math.max(Math.sqrt(largest), 0.98 * this.forceScale);
-            const scale = this.forceScale > 0 ? (0.25 * this.geometry.size) / this.forceScale : 0;
-            const shortest = SMALLEST * this.forceScale;
-            for (let k = 0; k < forces.length; k += 3) {
-                const length = Math.sqrt(forces[k]! ** 2 + forces[k + 1]! ** 2 + forces[k + 2]! ** 2);
-                if (length < shortest) continue;
+            for (let k = 0; k < vectors.length; k += 3) largest = Math.max(largest, vectors[k]! ** 2 + vectors[k + 1]! ** 2 + vectors[k + 2]! ** 2);
+            const longest = Math.max(Math.sqrt(largest), 0.98 * (this.longest.get(sticks) ?? 0));
+            this.longest.set(sticks, longest);
+            const scale = longest > 0 ? (0.25 * this.geometry.size) / longest : 0;
+            for (let k = 0; k < vectors.length; k += 3) {
+                const length = Math.sqrt(vectors[k]! ** 2 + vectors[k + 1]! ** 2 + vectors[k + 2]! ** 2);
+                if (length <= SMALLEST * longest) continue;
                 const width = 0.003 * this.geometry.size + 0.04 * length * scale;
-                this.forces.add(x[k]!, x[k + 1]!, x[k + 2]!, forces[k]! * scale, forces[k + 1]! * scale, forces[k + 2]! * scale, width);
+                sticks.add(x[k]!, x[k + 1]!, x[k + 2]!, vectors[k]! * scale, vectors[k + 1]! * scale, vectors[k + 2]! * scale, width);
             }
         }
-        this.forces.end();
+        sticks.end();
     }
 
-    /** Six numbers per contact: where, and the force. */
+    /** Six numbers per contact: position and force. */
     private drawContacts(contacts: Float32Array | null): void {
         const count = contacts ? contacts.length / 6 : 0;
         this.contacts.begin(count);
@@ -153,7 +165,7 @@ export class Overlay {
         this.spring.end();
     }
 
-    /** The arrow that a tool is drawing; `null` for none. */
+    /** The arrow of the current tool; `null` for none. */
     drawTool(from: THREE.Vector3 | null, along: THREE.Vector3): void {
         this.tool.begin();
         if (from) this.tool.add(from.x, from.y, from.z, along.x, along.y, along.z, 0.022 * this.geometry.size);
@@ -161,12 +173,13 @@ export class Overlay {
     }
 
     dispose(): void {
-        for (const sticks of [this.forces, this.contacts, this.momentum, this.angular, this.spring, this.tool]) sticks.dispose();
+        for (const sticks of [this.forces, this.outside, this.each, this.contacts, this.momentum, this.angular, this.spring, this.tool]) sticks.dispose();
         for (const mesh of [this.pins, this.marks]) {
             mesh.geometry.dispose();
             mesh.dispose();
         }
         this.handle.geometry.dispose();
+        this.watched.geometry.dispose();
     }
 }
 

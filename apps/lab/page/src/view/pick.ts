@@ -1,4 +1,4 @@
-// Which vertex is under the pointer.
+// Finds the vertex under the pointer.
 
 import type { Geometry, Vec3 } from "../protocol.ts";
 
@@ -8,7 +8,7 @@ export interface Ray {
     direction: Vec3;
 }
 
-/** Vertex nearest to where the ray first meets the surface, or near which it passes a rope or a point; −1 for none. */
+/** The vertex nearest to the first intersection of the ray with the surface, or a vertex of a rope or a point near the ray; −1 for none. */
 export function pick(geometry: Geometry, positions: Float32Array, ray: Ray, radians: number): number {
     const hit = surfaceHit(geometry.triangles, positions, ray);
     const near = nearestToRay(geometry, positions, ray, radians);
@@ -39,7 +39,7 @@ function surfaceHit(triangles: Uint32Array, x: Float32Array, ray: Ray): { vertex
         const t = (vx * qx + vy * qy + vz * qz) / determinant;
         if (t <= 0 || t >= depth) continue;
         depth = t;
-        // The corner with the largest barycentric coordinate is the nearest one, near enough.
+        // The corner with the largest barycentric coordinate is close to the nearest one.
         const w = 1 - u - v;
         vertex = w >= u && w >= v ? triangles[k]! : u >= v ? triangles[k + 1]! : triangles[k + 2]!;
     }
@@ -67,7 +67,7 @@ function nearestToRay(geometry: Geometry, x: Float32Array, ray: Ray, radians: nu
     return best;
 }
 
-/** Vertices no further than `radius` from `center` as the body was at rest, the center first. */
+/** Vertices within `radius` of `center` in the rest shape; the center is the first. */
 export function brush(rest: Float32Array, center: number, radius: number): number[] {
     const found = [center];
     const [x, y, z] = [rest[3 * center]!, rest[3 * center + 1]!, rest[3 * center + 2]!];

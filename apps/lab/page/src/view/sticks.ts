@@ -1,8 +1,8 @@
-// Many straight things drawn at once: ropes, arrows, the coil of the pulling spring.
+// Draws many straight pieces with one call: ropes, arrows, the coil of a spring.
 
 import * as THREE from "three";
 
-/** Along +y from 0 to 1, radius 1. */
+/** A cylinder along +y from 0 to 1 with radius 1. */
 function rod(sides: number): THREE.BufferGeometry {
     return new THREE.CylinderGeometry(1, 1, 1, sides, 1, false).translate(0, 0.5, 0);
 }
@@ -50,14 +50,14 @@ export class Sticks {
         old.dispose();
     }
 
-    /** From (x, y, z) along (dx, dy, dz). Too many are left out: `begin` says how many come. */
+    /** Adds a piece from (x, y, z) along (dx, dy, dz). Pieces beyond the number given to `begin` are left out. */
     add(x: number, y: number, z: number, dx: number, dy: number, dz: number, width: number): void {
         const length = Math.sqrt(dx * dx + dy * dy + dz * dz);
         if (!(length > 0) || this.count >= this.mesh.instanceMatrix.count) return;
         const m = this.mesh.instanceMatrix.array as Float32Array;
         const k = 16 * this.count++;
         const nx = dx / length, ny = dy / length, nz = dz / length;
-        // Two directions across: n × the axis that n is furthest from, and n × that.
+        // Two perpendicular directions: n × the axis that is furthest from n, and n × this direction.
         let ax = 0, ay = nz, az = -ny;
         if (Math.abs(nx) > 0.7) {
             ax = -nz;

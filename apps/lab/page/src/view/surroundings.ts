@@ -1,4 +1,4 @@
-// Light, ground and obstacles of one pane.
+// The light, the ground and the obstacles of one pane.
 
 import * as THREE from "three";
 import { niceStep } from "../numbers.ts";
@@ -27,10 +27,10 @@ export class Surroundings {
     private readonly up = new THREE.Vector3(0, 1, 0);
     private readonly side = new THREE.Vector3(1, 0, 0);
     private size = 1;
-    /** Of the light about the vertical, radians. */
+    /** Angle of the light about the vertical, radians. */
     lightAngle = 0;
 
-    /** `cheap`: grounds are lines, not surfaces, for processors that do the work of a graphics card. */
+    /** `cheap`: grounds are lines instead of surfaces, for computers without a graphics card. */
     constructor(private readonly cheap: boolean) {
         this.texture = new THREE.CanvasTexture(document.createElement("canvas"));
         this.texture.wrapS = this.texture.wrapT = THREE.RepeatWrapping;
@@ -68,7 +68,7 @@ export class Surroundings {
         this.up.fromArray(geometry.up).normalize();
         this.floors.clear();
         this.balls.clear();
-        for (const obstacle of geometry.obstacles) this.add(obstacle);
+        for (const obstacle of geometry.obstacles) this.add(obstacle, geometry);
         if (groundWanted && this.floors.children.length === 0) this.addShownOnly(geometry);
         const reach = 1.6 * this.size;
         Object.assign(this.light.shadow.camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * reach, far: 8 * reach });
@@ -76,19 +76,20 @@ export class Surroundings {
         this.light.shadow.normalBias = 0.004 * this.size;
     }
 
-    private add(obstacle: Obstacle): void {
+    private add(obstacle: Obstacle, geometry: Geometry): void {
         if (obstacle.kind === "plane") {
             this.floors.add(this.floor(obstacle.point, obstacle.normal));
             return;
         }
-        const shape = new THREE.SphereGeometry(obstacle.inside ? obstacle.radius : 0.995 * obstacle.radius, 48, 32);
+        const radius = obstacle.inside ? obstacle.radius : ballUnder(geometry, obstacle.radius);
+        const shape = new THREE.SphereGeometry(radius, 64, 40);
         const mesh = new THREE.Mesh(shape, obstacle.inside ? this.hollow : this.ball);
         mesh.position.fromArray(obstacle.center);
         mesh.receiveShadow = mesh.castShadow = !obstacle.inside;
         this.balls.add(mesh);
     }
 
-    /** A ground to see the shadow on, below everything; nothing touches it. */
+    /** A ground below the bodies that shows the shadow; bodies do not touch it. */
     private addShownOnly(geometry: Geometry): void {
         const [low, high] = geometry.bounds;
         const center = new THREE.Vector3().fromArray(low).add(new THREE.Vector3().fromArray(high)).multiplyScalar(0.5);
@@ -100,7 +101,7 @@ export class Surroundings {
         const ground = this.cheap ? this.grid(niceStep(this.size, 2)) : this.plane(10 ** Math.ceil(Math.log10(this.size / 2)));
         const upward = new THREE.Vector3().fromArray(normal).normalize();
         ground.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), upward);
-        // A hair below, or the surface that rests on it flickers.
+        // Slightly lower, because a surface at the same height would flicker.
         ground.position.fromArray(point).addScaledVector(upward, -0.002 * this.size);
         return ground;
     }
@@ -108,7 +109,7 @@ export class Surroundings {
     private grid(cell: number): THREE.Object3D {
         const count = 14;
         const places: number[] = [];
-        // In pieces: some software draws nothing of a line that begins behind the camera.
+        // Divided into pieces, because some renderers drop a line that begins behind the camera.
         for (let k = -count; k <= count; k++) {
             for (let j = -count; j < count; j++) {
                 places.push(k * cell, j * cell, 0, k * cell, (j + 1) * cell, 0, j * cell, k * cell, 0, (j + 1) * cell, k * cell, 0);
@@ -128,10 +129,10 @@ export class Surroundings {
         return mesh;
     }
 
-    /** The light goes with the body, so that its shadow stays sharp. */
+    /** Moves the light with the body, so that its shadow stays sharp. */
     follow(center: THREE.Vector3): void {
         this.light.target.position.copy(center);
-        // Any direction across will do to count the angle from; x + z unless that is upwards.
+        // The angle starts at any direction perpendicular to the vertical: x + z unless that is vertical.
         this.side.set(0.6, 0, 0.8);
         if (Math.abs(this.side.dot(this.up)) > 0.9) this.side.set(0, 1, 0);
         this.side.addScaledVector(this.up, -this.side.dot(this.up)).normalize().applyAxisAngle(this.up, this.lightAngle);
@@ -144,4 +145,17 @@ export class Surroundings {
         this.lines.dispose();
         this.light.dispose();
     }
+}
+
+/**
+ * The radius of a ball that is drawn so that triangles whose corners lie on it cover it: a chord of length e is e²/(8r) deeper
+ * than its ends, and the middle of an equilateral triangle e²/(6r).
+ */
+export function ballUnder({ triangles, rest }: Geometry, radius: number): number {
+    let longest = 0;
+    for (let k = 0; k < triangles.length; k++) {
+        const [a, b] = [3 * triangles[k]!, 3 * triangles[k % 3 === 2 ? k - 2 : k + 1]!];
+        longest = Math.max(longest, (rest[a]! - rest[b]!) ** 2 + (rest[a + 1]! - rest[b + 1]!) ** 2 + (rest[a + 2]! - rest[b + 2]!) ** 2);
+    }
+    return Math.max(0.9 * radius, radius - Math.max(0.005 * radius, (1.3 * longest) / (6 * radius)));
 }

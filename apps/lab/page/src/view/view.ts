@@ -1,10 +1,11 @@
-// The picture: one canvas, one camera, a part of the window for each pane.
+// The picture: one canvas and one camera; each pane has a part of the window.
 
 import * as THREE from "three";
 import type { FieldName, Frame, Geometry, Vec3 } from "../protocol.ts";
 import { PANE_COLORS } from "../colors.ts";
 import { BodyView, type Style } from "./body.ts";
 import { OrbitCamera } from "./camera.ts";
+import { type Axis, cut } from "./cut.ts";
 import { layout, type Rectangle } from "./layout.ts";
 import { Overlay } from "./overlay.ts";
 import { pick, type Ray } from "./pick.ts";
@@ -16,13 +17,19 @@ export interface Look {
     field: FieldName;
     forces: boolean;
     contacts: boolean;
+    outside: boolean;
+    /** The momentum of the whole, and of each vertex. */
     momenta: boolean;
+    each: boolean;
     pins: boolean;
     ground: boolean;
     shadows: boolean;
     follow: boolean;
-    /** Where the light comes from, degrees about the vertical. */
+    /** Direction of the light, degrees about the vertical. */
     light: number;
+    /** The axis across which solids are cut, and where, as a part of their size at rest. */
+    cut: Axis | "none";
+    cutAt: number;
 }
 
 interface Pane {
@@ -31,11 +38,13 @@ interface Pane {
     body: BodyView;
     overlay: Overlay;
     geometry: Geometry;
+    /** What remains of it after the cut. */
+    cut: Geometry;
     frame: Frame | null;
     center: THREE.Vector3;
 }
 
-/** What is left out where pictures take long, for want of a graphics card say: the first is drawn where it can be. */
+/** Levels of quality, best first. A lower level is used if drawing is slow, for example without a graphics card. */
 const QUALITIES = [
     { pixels: 2, shadows: true },
     { pixels: 1, shadows: true },
@@ -43,7 +52,7 @@ const QUALITIES = [
     { pixels: 0.75, shadows: false },
     { pixels: 0.5, shadows: false },
 ];
-/** Pictures further apart than this, ms, twenty times in a row, and the next quality is tried. */
+/** If pictures are further apart than this, ms, twenty times in a row, the next level is used. */
 const SLOW = 60;
 
 export class View {
@@ -57,19 +66,19 @@ export class View {
     private panes: Pane[] = [];
     private colors: Colors | null = null;
     private dirty = true;
-    /** What is framed, and whether something else is to be as soon as it is known where it is. */
+    /** The scene that the camera shows, and whether the camera has to be set when the next positions are known. */
     private shown = "";
     private framing = false;
     private low = 0;
     private high = 1;
-    /** Whether the processor does the work of a graphics card: then pictures are simpler, and fewer. */
+    /** Whether there is no graphics card; then pictures are simpler and fewer. */
     readonly software = drawsInSoftware();
     private quality = 0;
     private waited = 0;
     private slow = 0;
     private lastTick = 0;
 
-    /** Throws where there is no WebGL. */
+    /** Throws an error if there is no WebGL. */
     constructor(readonly canvas: HTMLCanvasElement, private look: Look) {
         this.quality = this.software ? 2 : 0;
         this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.software, powerPreference: "high-performance" });
@@ -98,9 +107,11 @@ export class View {
 
     setLook(look: Look): void {
         const ground = look.ground !== this.look.ground;
-        // A copy: the next change is to be seen as one.
+        const recut = look.cut !== this.look.cut || look.cutAt !== this.look.cutAt;
+        // A copy, so that the next change can be detected.
         this.look = { ...look };
         for (const [k, pane] of this.panes.entries()) {
+            if (recut) this.recut(pane);
             pane.body.setStyle(look.style, look.flat);
             pane.body.setColored(look.field !== "none");
             pane.surroundings.light.castShadow = look.shadows && QUALITIES[this.quality]!.shadows;
@@ -114,27 +125,39 @@ export class View {
 
     setGeometry(list: Geometry[]): void {
         const before = this.panes;
-        // Most changes leave the shape alone: then what is drawn stays, and only pins and obstacles are new.
+        // Most changes keep the shape. Then the drawn bodies stay, and only pins and obstacles are new.
         this.panes = list.map((geometry, k) => (before[k] && sameShape(before[k].geometry, geometry) ? this.renew(before[k], geometry) : this.make(geometry)));
         for (const pane of before) if (!this.panes.includes(pane)) this.dispose(pane);
         this.setLook(this.look);
         this.resize();
         if (list.length === 0) return;
         this.orbit.setUp(list[0]!.up);
-        const shown = JSON.stringify([list.map(({ bodies, size }) => [bodies.map(({ name }) => name), size.toPrecision(2)])]);
+        // A mesh from a file can be in another place than the one before.
+        const shown = JSON.stringify(list.map(({ bodies, size, rest }) => [bodies.map(({ name }) => name), size.toPrecision(2), middleOf(rest, size)]));
         this.framing ||= shown !== this.shown;
         this.shown = shown;
         if (this.framing) this.frameAll();
     }
 
     private make(geometry: Geometry): Pane {
+        const remaining = cut(geometry, this.look.cut, this.look.cutAt);
         const pane: Pane = {
-            scene: new THREE.Scene(), surroundings: new Surroundings(this.software), body: new BodyView(geometry, this.software), overlay: new Overlay(geometry),
-            geometry, frame: null, center: new THREE.Vector3(),
+            scene: new THREE.Scene(), surroundings: new Surroundings(this.software), body: new BodyView(remaining, this.software), overlay: new Overlay(geometry),
+            geometry, cut: remaining, frame: null, center: new THREE.Vector3(),
         };
         pane.scene.add(pane.surroundings.group, pane.body.group, pane.overlay.group);
         pane.surroundings.build(geometry, this.look.ground);
         return pane;
+    }
+
+    private recut(pane: Pane): void {
+        pane.cut = cut(pane.geometry, this.look.cut, this.look.cutAt);
+        pane.scene.remove(pane.body.group);
+        pane.body.dispose();
+        pane.body = new BodyView(pane.cut, this.software);
+        pane.scene.add(pane.body.group);
+        const { y, height } = this.rectangles[0] ?? { y: 0, height: 1 };
+        pane.body.setPixels((height - y) * this.renderer.getPixelRatio());
     }
 
     private renew(pane: Pane, geometry: Geometry): Pane {
@@ -147,6 +170,7 @@ export class View {
             pane.scene.add(pane.overlay.group);
         }
         pane.geometry = geometry;
+        pane.cut = { ...geometry, triangles: pane.cut.triangles, kept: pane.cut.kept };
         return pane;
     }
 
@@ -163,7 +187,7 @@ export class View {
         this.invalidate();
     }
 
-    /** Range of the field over all panes, so that equal colours mean equal values. */
+    /** Range of the field over all panes, so that equal colours have equal values. */
     setRange(low: number, high: number): void {
         this.low = low;
         this.high = high;
@@ -198,7 +222,7 @@ export class View {
         const first = this.rectangles[0] ?? { width: 1, height: 1 };
         const pane = this.panes[0]!;
         centerOf(pane.frame?.positions ?? pane.geometry.rest, this.lastCenter);
-        // What hangs on pins swings about.
+        // A body that hangs on pins needs room to swing.
         const swing = pane.geometry.pinned.length > 0 && pane.geometry.pinned.length < 0.1 * pane.geometry.rest.length ? 1.3 : 1;
         this.orbit.frame(sphere.center, swing * Math.max(sphere.radius, 0.55 * pane.geometry.size), first.width / first.height);
         this.invalidate();
@@ -224,7 +248,7 @@ export class View {
         this.draw();
     }
 
-    /** Draws now; needed before a picture is taken of the canvas. */
+    /** Draws at once, before a picture of the canvas is taken. */
     draw(): void {
         this.dirty = false;
         const { height } = this.canvas.parentElement!.getBoundingClientRect();
@@ -252,7 +276,7 @@ export class View {
     private measure(now: number): void {
         const interval = now - this.lastTick;
         this.lastTick = now;
-        // Ticks are not delayed by drawing alone: a hidden page has none for long.
+        // A long time between two ticks can also mean that the page was hidden.
         if (!this.dirty || interval > 1000) return;
         this.waited += 0.1 * (interval - this.waited);
         this.slow = this.waited > SLOW ? this.slow + 1 : 0;
@@ -268,7 +292,7 @@ export class View {
     }
 
     private readonly near = new THREE.Vector3();
-    /** From the eye through a point of the window. */
+    /** The ray from the camera through a point of the window. */
     ray(pane: number, x: number, y: number): Ray {
         const at = this.rectangles[pane]!;
         this.orbit.setAspect(at.width / at.height);
@@ -284,7 +308,7 @@ export class View {
         if (!shown?.frame) return -1;
         const at = this.rectangles[pane]!;
         const pixel = (2 * Math.tan((this.orbit.camera.fov * Math.PI) / 360)) / at.height;
-        return pick(shown.geometry, shown.frame.positions, this.ray(pane, x, y), 12 * pixel);
+        return pick(shown.cut, shown.frame.positions, this.ray(pane, x, y), 12 * pixel);
     }
 
     vertex(pane: number, vertex: number, into: THREE.Vector3): boolean {
@@ -294,7 +318,7 @@ export class View {
         return true;
     }
 
-    /** Where a point is seen, in pixels of the window. */
+    /** The position of a point in pixels of the window. */
     project(pane: number, point: THREE.Vector3): { x: number; y: number } {
         const at = this.rectangles[pane]!;
         this.orbit.setAspect(at.width / at.height);
@@ -329,7 +353,20 @@ function sameNumbers(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
 }
 
 function sameShape(a: Geometry, b: Geometry): boolean {
-    return (["triangles", "lines", "points", "rest"] as const).every((name) => sameNumbers(a[name], b[name]));
+    return (["triangles", "lines", "points", "rest", "tets"] as const).every((name) => sameNumbers(a[name], b[name]));
+}
+
+/** The middle of the box around the body at rest, in half sizes. */
+function middleOf(rest: Float32Array, size: number): number[] {
+    return [0, 1, 2].map((c) => {
+        let low = Infinity;
+        let high = -Infinity;
+        for (let k = c; k < rest.length; k += 3) {
+            low = Math.min(low, rest[k]!);
+            high = Math.max(high, rest[k]!);
+        }
+        return Math.round((low + high) / size);
+    });
 }
 
 function centerOf(x: Float32Array, into: THREE.Vector3): void {

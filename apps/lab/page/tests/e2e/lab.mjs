@@ -1,7 +1,7 @@
 // Starts the real program and a real browser, and gives the tests hands and eyes.
 //
 // LILYAN: the program (default: ../../../target/debug/lilyan). CHROMIUM: the browser (default: /usr/bin/chromium).
-// SHOTS: where screenshots go (default: tests/e2e/shots, which git ignores).
+// SHOTS: a folder for screenshots; without it none are taken.
 // LILYAN_PAGE=dist serves dist/ in place of the page inside the program, for work on the page.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -10,7 +10,11 @@ import { chromium } from "playwright-core";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const PROGRAM = process.env.LILYAN ?? here("../../../../../target/debug/lilyan");
-const SHOTS = process.env.SHOTS ?? here("shots");
+const { SHOTS } = process.env;
+/** How long a page may take for anything, ms: a busy machine is slow, and what goes wrong is seldom. */
+const PATIENCE = 180_000;
+/** Pixels cost time where there is no graphics card. */
+export const SIZE = { width: 1100, height: 760 };
 const FLAGS = [
     "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -43,10 +47,31 @@ export function startBrowser(flags = [], options = {}) {
     return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: [...FLAGS, ...flags], ...options });
 }
 
+/** One program and one browser serve all tests. */
+let commonProgram = null;
+let commonBrowser = null;
+export const theProgram = () => (commonProgram ??= startProgram());
+export const theBrowser = () => (commonBrowser ??= startBrowser());
+
+/** A page with a session of its own, and a built-in scene in it; `lab.leave` closes it. */
+export async function share(scene) {
+    const [program, browser] = await Promise.all([theProgram(), theBrowser()]);
+    const lab = await openPage(browser, program.url);
+    if (scene) await lab.scene(scene);
+    return { program, browser, lab };
+}
+
+/** Ends what was shared; the exit status of the program. */
+export async function stopShared() {
+    await (await commonBrowser)?.close();
+    return commonProgram ? (await commonProgram).stop() : 0;
+}
+
 /** A page of the lab with hands. What goes wrong in it is collected in `problems`. */
 export async function openPage(browser, url, options = {}) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "dark", acceptDownloads: true, ...options });
+    const context = await browser.newContext({ viewport: SIZE, colorScheme: "dark", acceptDownloads: true, ...options });
     if (process.env.LILYAN_PAGE === "dist") await replacePage(context, new URL(url).origin);
+    context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
     const problems = [];
     page.on("pageerror", (error) => problems.push(error.stack ?? String(error)));
@@ -70,10 +95,15 @@ export class Hands {
         this.problems = problems;
     }
 
-    /** Waits until `check` is true in the page; machines that are busy get time. */
-    async until(check, what, argument, timeout = 30_000) {
+    /** Closes the page, so that it draws no more. */
+    leave() {
+        return this.page.context().close();
+    }
+
+    /** Waits until `check` is true in the page. */
+    async until(check, what, argument) {
         try {
-            return await (await this.page.waitForFunction(check, argument, { timeout, polling: 50 })).jsonValue();
+            return await (await this.page.waitForFunction(check, argument, { timeout: PATIENCE, polling: 30 })).jsonValue();
         } catch (error) {
             throw new Error(`waited in vain for ${what}: ${error.message}\n${this.problems.join("\n")}`);
         }
@@ -106,6 +136,19 @@ export class Hands {
     async open(panel) {
         const fold = this.control(panel);
         if ((await fold.getAttribute("open")) === null) await fold.locator("summary").first().click();
+    }
+
+    /** The simulation stands still, and so does what the page knows of it. */
+    async still() {
+        await this.pause();
+        let before = NaN;
+        for (;;) {
+            const { step } = await this.frame();
+            if (step === before) return;
+            before = step;
+            await this.drawn();
+            await this.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 60)));
+        }
     }
 
     /** Opens a scene from the list, at rest at t = 0 unless told otherwise. */
@@ -177,7 +220,14 @@ export class Hands {
         for (let k = 0; k < Math.abs(presses); k++) await this.page.keyboard.press(presses > 0 ? "PageUp" : "PageDown");
     }
 
+    /** Two pictures that begin after now, so that the last change is seen. */
+    drawn() {
+        return this.read(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    }
+
     async shot(name) {
+        if (!SHOTS) return;
+        await this.drawn();
         mkdirSync(SHOTS, { recursive: true });
         await this.page.screenshot({ path: `${SHOTS}/${name}.png` });
     }
@@ -185,6 +235,6 @@ export class Hands {
     /** Frames until the simulation has gone on by `seconds`. */
     async letPass(seconds, pane = 0) {
         const start = (await this.frame(pane)).t;
-        await this.until(([k, end]) => window.lilyan.lab.frames[k].t >= end, `${seconds} s of motion`, [pane, start + seconds], 120_000);
+        await this.until(([k, end]) => window.lilyan.lab.frames[k].t >= end, `${seconds} s of motion`, [pane, start + seconds]);
     }
 }

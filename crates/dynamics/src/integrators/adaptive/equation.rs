@@ -1,44 +1,49 @@
 //! The equation of an adapted step. With x = ½(q_k + q_{k+1}), the step Δt = hσ(q_k, q_{k+1}) and the
-//! multiplier λ are functions of x, and what remains is
+//! multiplier λ are functions of x. The equation for x is
 //!
 //!   M(x − q_k) − ½Δt [p_k − ½Δt(∇W(x) − f) − hλ ∂₁σ] = 0,
 //!   λ = ½vᵀMv + W(x) − E − ½f·(q_{k+1} − q_k),  v = (q_{k+1} − q_k)/Δt,
 //!
-//! with λ = 0 where only reversibility is wanted. Constraints add their impulses to p_k, and g(q_{k+1}) = 0 to the
-//! equations ([`crate::constraints`]). E is the energy to be expected at t_k (\[kharevych2010\]
-//! 3.25–3.27 and §3.3.5, the recursion for λ summed up). Newton–Krylov, preconditioned by M + ½Δt D + ¼Δt² K:
-//! what σ adds to the Jacobian is of low rank.
+//! with λ = 0 in the method that is only reversible. The trapezoidal rule has ∇W(q_k) for ∇W(x), ½(W(q_k) + W(q_{k+1}))
+//! for W(x), and ∇W(q_{k+1}) in the second half of the step. Constraints add their impulses to p_k, and g(q_{k+1}) = 0 to the
+//! equations ([`crate::constraints`]). E is the expected energy at t_k (\[kharevych2010\] 3.25–3.27 and §3.3.5, with
+//! the recursion for λ summed up). The solver is Newton–Krylov, preconditioned by M + ½Δt D + ¼Δt² K. The contribution
+//! of σ to the Jacobian has low rank and is not part of the preconditioner.
 
 use super::rule::{Rule, Span};
-use crate::constraints::Holding;
+use crate::constraints::ConstraintSolver;
 use crate::{Curvature, State, System};
 use lilyan_solve::newton::{Equations, dot};
 use lilyan_solve::{BlockMatrix, SparseRows};
 
-pub(super) struct Timed<'a> {
+/// The equation of a step whose length follows from its ends.
+pub(super) struct AdaptedStepEquation<'a> {
     pub system: &'a dyn System,
     pub state: &'a State,
     /// Step in the fictive time in which steps are equal, s.
     pub h: f64,
     pub rule: &'a Rule,
     pub symplectic: bool,
+    /// Whether W is that of both ends instead of that of x.
+    pub trapezoid: bool,
     /// E, J.
     pub energy: f64,
-    /// ∇W(q_k), if the rule wants it.
+    /// The acceleration at q_k, if the rule needs it.
     pub start: &'a [f64],
     pub held: &'a [bool],
-    pub holding: &'a Holding,
+    pub constraint_solver: &'a ConstraintSolver,
 }
 
-/// Share of the step that x has gone.
+/// The ratio (x − q_k)/(q_{k+1} − q_k).
 const REACH: f64 = 0.5;
 
-/// All that follows from x.
-pub(super) struct Point {
+/// The quantities of a step that follow from x.
+pub(super) struct StepQuantities {
     /// Δt, s.
     pub dt: f64,
     /// J.
     pub lambda: f64,
+    /// ∇W of the first half of the step.
     pub gradient: Vec<f64>,
     pub forces: Vec<f64>,
     /// W(t_{k+1}, x) − W(t_k, x), J.
@@ -47,14 +52,14 @@ pub(super) struct Point {
     pub slopes: Option<[Vec<f64>; 2]>,
 }
 
-impl Timed<'_> {
-    /// `None` where x is infeasible. The ramp is only needed at the end of a reversible step.
-    pub fn at(&self, x: &[f64], ramp: bool) -> Option<Point> {
+impl AdaptedStepEquation<'_> {
+    /// Evaluates a step. `None` if x is infeasible. The ramp is only needed at the end of a reversible step.
+    pub fn at(&self, x: &[f64], ramp: bool) -> Option<StepQuantities> {
         let (system, state, n) = (self.system, self.state, x.len());
         let span = Span {
             system,
             h: self.h,
-            // The time of the middle would depend on σ; for W without time it makes no difference.
+            // The time of the midpoint would depend on σ. If W does not depend on time, the choice has no effect.
             t: state.t,
             q0: &state.q,
             x,
@@ -69,14 +74,18 @@ impl Timed<'_> {
         }
         let middle = state.t + 0.5 * dt;
         let mut gradient = vec![0.0; n];
-        system.gradient(middle, x, &mut gradient);
-        let mut forces = vec![0.0; n];
-        if system.has_forces() {
-            let q1: Vec<f64> = x.iter().zip(&state.q).map(|(x, q)| 2.0 * x - q).collect();
-            system.forces_between(state.t, dt, &state.q, &q1, &mut forces);
+        match self.trapezoid {
+            true => system.gradient(state.t, &state.q, &mut gradient),
+            false => system.gradient(middle, x, &mut gradient),
         }
-        let mut point = Point { dt, lambda: 0.0, gradient, forces, ramp: 0.0, slopes: sigma.slopes };
-        if system.has_load() && (ramp || self.symplectic) {
+        let mut forces = vec![0.0; n];
+        let abilities = system.abilities();
+        if let Some(dissipation) = abilities.dissipation {
+            let q1: Vec<f64> = x.iter().zip(&state.q).map(|(x, q)| 2.0 * x - q).collect();
+            dissipation.add_mean_forces(state.t, dt, &state.q, &q1, &mut forces);
+        }
+        let mut point = StepQuantities { dt, lambda: 0.0, gradient, forces, ramp: 0.0, slopes: sigma.slopes };
+        if abilities.loads.is_some() && (ramp || self.symplectic) {
             point.ramp = system.energy(state.t + dt, x) - system.energy(state.t, x);
         }
         if self.symplectic {
@@ -85,13 +94,19 @@ impl Timed<'_> {
             system.mass().mul(&half, &mut inertia);
             let kinetic = 2.0 * dot(&half, &inertia) / (dt * dt);
             let added = dot(&point.forces, &half) + 0.5 * point.ramp;
-            point.lambda = kinetic + system.energy(middle, x) - self.energy - added;
+            let potential = if self.trapezoid {
+                let q1: Vec<f64> = x.iter().zip(&state.q).map(|(x, q)| 2.0 * x - q).collect();
+                0.5 * (system.energy(state.t, &state.q) + system.energy(state.t + dt, &q1))
+            } else {
+                system.energy(middle, x)
+            };
+            point.lambda = kinetic + potential - self.energy - added;
         }
         Some(point)
     }
 }
 
-impl Equations for Timed<'_> {
+impl Equations for AdaptedStepEquation<'_> {
     fn residual(&mut self, z: &[f64], all: &mut [f64]) -> bool {
         let n = self.state.q.len();
         let (x, multipliers) = z.split_at(n);
@@ -109,7 +124,7 @@ impl Equations for Timed<'_> {
             let mut rows = SparseRows::new();
             self.rows(z, &mut rows);
             let q1: Vec<f64> = x.iter().zip(&self.state.q).map(|(x, q)| 2.0 * x - q).collect();
-            self.holding.complete(self.system, &rows, REACH, &q1, multipliers, all);
+            self.constraint_solver.complete(self.system, &rows, REACH, &q1, multipliers, all);
         }
         all.iter().all(|r| r.is_finite())
     }
@@ -119,11 +134,14 @@ impl Equations for Timed<'_> {
         a.clear();
         let half = 0.5 * self.at(x, false).map_or(self.h, |p| p.dt);
         let middle = self.state.t + half;
-        self.system.hessian(middle, x, curvature, a);
-        a.scale(half * half);
-        if self.system.has_forces() {
+        if !self.trapezoid {
+            self.system.hessian(middle, x, curvature, a);
+            a.scale(half * half);
+        }
+        if let Some(dissipation) = self.system.abilities().dissipation {
             let mut d = BlockMatrix::zeros(self.system.pattern().clone());
-            self.system.damping(middle, x, &mut d);
+            let v: Vec<f64> = x.iter().zip(&self.state.q).map(|(x, q)| (x - q) / half).collect();
+            dissipation.add_damping_matrix(middle, x, &v, &mut d);
             a.add_scaled(half, &d);
         }
         self.system.mass().add_to(a);
@@ -132,22 +150,22 @@ impl Equations for Timed<'_> {
 
     fn weight(&self, i: usize) -> f64 {
         let masses = self.system.mass().diagonal();
-        1.0 / if i < masses.len() { masses[i] } else { self.holding.mass(i - masses.len()) }
+        1.0 / if i < masses.len() { masses[i] } else { self.constraint_solver.mass(i - masses.len()) }
     }
 
     fn multipliers(&self) -> usize {
-        self.holding.count()
+        self.constraint_solver.count()
     }
 
     fn rows(&mut self, _z: &[f64], b: &mut SparseRows) {
-        self.holding.directions(self.system, false, &self.state.q, &[], self.held, b);
+        self.constraint_solver.directions(self.system, false, &self.state.q, &[], self.held, b);
     }
 
-    fn kept(&self, r: &[f64]) -> bool {
-        self.holding.is_kept(REACH, r)
+    fn constraints_satisfied(&self, r: &[f64]) -> bool {
+        self.constraint_solver.is_satisfied(REACH, r)
     }
 
     fn max_step(&mut self, x: &[f64], d: &[f64]) -> f64 {
-        self.system.max_step(x, d)
+        self.system.abilities().feasible_step.map_or(f64::INFINITY, |feasible| feasible.max_step(x, d))
     }
 }

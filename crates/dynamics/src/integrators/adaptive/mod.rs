@@ -1,5 +1,5 @@
-//! Time adaption with a σ rule \[kharevych2010\] §3.3–3.4: t_{k+1} = t_k + hσ(q_k, q_{k+1}), on the midpoint
-//! rule. What sets the three methods apart is how σ is treated; their files say it.
+//! Time adaption with a σ rule \[kharevych2010\] §3.3–3.4: t_{k+1} = t_k + hσ(q_k, q_{k+1}), applied to the midpoint
+//! rule or the trapezoidal rule. The three methods differ in the treatment of σ, which their files describe.
 
 mod equation;
 pub(super) mod naive;
@@ -8,22 +8,28 @@ mod rule;
 pub(super) mod symplectic;
 
 use crate::System;
-use equation::Timed;
-use rule::{EPSILON, RULE, Rule, SCALE, Span, TIME};
+use equation::AdaptedStepEquation;
+use rule::{EPSILON, RULE, Rule, SCALE, SIGMA, Span, TIME};
 
-use super::{Claims, Integrator, LINEAR, MAX_ITERATIONS, Pace, TOLERANCE, Variant};
-use crate::constraints::Holding;
+use super::{Claims, Integrator, LINEAR, MAX_ITERATIONS, StepLength, TOLERANCE, Variant};
+use crate::constraints::ConstraintSolver;
 use crate::implicit::{Method, Solver};
-use crate::options::OptionSpec;
-use crate::step::Ends;
-use crate::{Integrating, Options, State, StepError};
-use lilyan_solve::newton::dot;
+use crate::options::{Kind, OptionSpec};
+use crate::prescribed::Prescribed;
+use crate::{Memory, MemoryError, MemoryRecord, Options, State, StepError, StepStats};
+use lilyan_solve::newton::{Equations, SolveError, SolverMemory, dot};
+use serde::{Deserialize, Serialize};
 
-/// σ is refused beyond this and below its inverse: time would stand still, or jump.
+/// Largest σ; the smallest is its inverse. Beyond these limits a step fails.
 const LARGEST: f64 = 1e4;
 
-/// Of the methods that solve for the step and its length together.
-const OPTIONS: &[OptionSpec] = &[RULE, SCALE, EPSILON, TIME, TOLERANCE, MAX_ITERATIONS, LINEAR];
+/// Options of the methods that solve for the step and its length together.
+const OPTIONS: &[OptionSpec] = &[RULE, SCALE, EPSILON, TIME, QUADRATURE, TOLERANCE, MAX_ITERATIONS, LINEAR];
+const QUADRATURE: OptionSpec = OptionSpec {
+    name: "quadrature",
+    doc: "the rule whose steps are adapted: midpoint, or trapezoid (Verlet, below its stable step)",
+    kind: Kind::Word { choices: &["midpoint", "trapezoid"] },
+};
 const VARIANTS: &[&[(&str, Variant)]] = &[
     &[("scale", Variant::Number(1.0))],
     &[("rule", Variant::Word("potential")), ("scale", Variant::Number(10.0))],
@@ -36,14 +42,15 @@ const VARIANTS: &[&[(&str, Variant)]] = &[
     ],
 ];
 
-/// Solves for the step and its length together.
+/// An integrator that solves for the step and its length together.
 struct Adaptive {
     rule: Rule,
-    /// With the multiplier λ that makes it symplectic.
+    /// Whether the equation has the multiplier λ, which makes the step symplectic.
     symplectic: bool,
+    trapezoid: bool,
     solver: Solver,
-    ends: Ends,
-    /// The energy at the start and what forces without potential, loads and moving pins have added since.
+    prescribed: Prescribed,
+    /// The expected energy, J: the energy at the start plus the work of forces without potential, loads and moving pins.
     energy: Option<f64>,
 }
 
@@ -52,14 +59,15 @@ impl Adaptive {
         Self {
             rule: Rule::new(options),
             symplectic,
+            trapezoid: options.word("quadrature") == "trapezoid",
             solver: Solver::new(options, Method::Root, true),
-            ends: Ends::default(),
+            prescribed: Prescribed::default(),
             energy: None,
         }
     }
 
-    /// The step with held unknowns where they are at the end of a step of `dt`; returns x and what was
-    /// found with it.
+    /// Solves a step whose Dirichlet dofs have their values at the end of a step of `dt`. Returns x and the quantities
+    /// that follow from it.
     fn solve<'a>(
         &mut self,
         system: &'a dyn System,
@@ -67,44 +75,41 @@ impl Adaptive {
         h: f64,
         (energy, start): (f64, &'a [f64]),
         dt: f64,
-        report: &mut Integrating,
-    ) -> Result<(Vec<f64>, equation::Point), StepError> {
-        self.ends.prepare(system, state, dt)?;
-        // Taken out while the step is solved, then told its impulses.
-        let mut holding = std::mem::take(&mut self.ends.holding);
-        let mut equation = Timed {
+        report: &mut StepStats,
+    ) -> Result<(Vec<f64>, equation::StepQuantities), StepError> {
+        self.prescribed.prepare(system, state, dt)?;
+        // The constraint solver is taken out during the solve. It then stores the impulses.
+        let mut constraint_solver = std::mem::take(&mut self.prescribed.constraint_solver);
+        let mut equation = AdaptedStepEquation {
             system,
             state,
             h,
             rule: &self.rule,
             symplectic: self.symplectic,
+            trapezoid: self.trapezoid,
             energy,
             start,
-            held: &self.ends.mask,
-            holding: &holding,
+            held: &self.prescribed.mask,
+            constraint_solver: &constraint_solver,
         };
-        let mut still = state.q.clone();
-        let mut x: Vec<f64> = (0..still.len()).map(|i| state.q[i] + 0.5 * dt * state.v[i]).collect();
-        for i in (0..x.len()).filter(|&i| self.ends.mask[i]) {
-            x[i] = 0.5 * (state.q[i] + self.ends.q[i]);
-            still[i] = x[i];
-        }
-        let n = x.len();
-        let all = n + holding.count();
-        x.resize(all, 0.0);
-        still.resize(all, 0.0);
-        let mut solved = self.solver.root(&mut equation, system, &mut x, &state.q);
-        if solved.is_err() {
-            x = still;
+        let n = state.q.len();
+        let mut solved = Err(SolveError::InfeasibleStart);
+        let mut x = Vec::new();
+        for guess in guesses(&mut equation, &self.prescribed, dt) {
+            x = guess;
             solved = self.solver.root(&mut equation, system, &mut x, &state.q);
+            if solved.is_ok() {
+                break;
+            }
         }
+        let all = x.len();
         let multipliers = x.split_off(n);
         let point = equation.at(&x, true);
         if let (Ok(_), Some(point), true) = (&solved, &point, all > n) {
-            let impulses = holding.impulses_of(&multipliers, 0.5 * point.dt);
-            holding.take(system, &state.q, None, &impulses);
+            let impulses = constraint_solver.impulses_of(&multipliers, 0.5 * point.dt);
+            constraint_solver.add_impulses(system, &state.q, None, &impulses);
         }
-        self.ends.holding = holding;
+        self.prescribed.constraint_solver = constraint_solver;
         let done = solved.map_err(|cause| StepError::Solve { cause, t: state.t, h })?;
         report.newton_iterations += done.iterations;
         report.linear_iterations += done.linear_iterations;
@@ -113,44 +118,89 @@ impl Adaptive {
     }
 }
 
+/// First guesses for x, followed by multipliers. With constraints there are several roots, and the ballistic guess can
+/// lead to one far away. The way that meets the constraints is then a guess too, with its impulses, and the one with the
+/// smallest residual is first.
+fn guesses(equation: &mut AdaptedStepEquation<'_>, prescribed: &Prescribed, dt: f64) -> Vec<Vec<f64>> {
+    let (system, state, n) = (equation.system, equation.state, equation.state.q.len());
+    let halfway = |v: &[f64]| -> Vec<f64> {
+        let x = |i: usize| {
+            if prescribed.mask[i] {
+                0.5 * (state.q[i] + prescribed.q[i])
+            } else {
+                state.q[i] + 0.5 * dt * v[i]
+            }
+        };
+        (0..n).map(x).collect()
+    };
+    let mut all = vec![halfway(&state.v), halfway(&vec![0.0; n])];
+    if equation.multipliers() == 0 {
+        return all;
+    }
+    let mut solver = ConstraintSolver::default();
+    solver.prepare(system, state, dt, &prescribed.mask);
+    let mut v = state.v.clone();
+    prescribed.mean_velocity(&state.q, dt, &mut v);
+    let mut q1: Vec<f64> = (0..n).map(|i| state.q[i] + dt * v[i]).collect();
+    if solver.drift(system, state, dt, &prescribed.mask, None, &mut v, &mut q1).is_ok() {
+        let mut guess = halfway(&v);
+        guess.extend(solver.multipliers_of(0.5 * dt));
+        all.push(guess);
+    }
+    let size = n + equation.multipliers();
+    let mut rated: Vec<(f64, Vec<f64>)> = all
+        .into_iter()
+        .map(|mut z| {
+            z.resize(size, 0.0);
+            let mut r = vec![0.0; size];
+            let finite = equation.residual(&z, &mut r);
+            let merit: f64 = r.iter().enumerate().map(|(i, r)| equation.weight(i) * r * r).sum();
+            (if finite && !merit.is_nan() { merit } else { f64::INFINITY }, z)
+        })
+        .collect();
+    rated.sort_by(|a, b| a.0.total_cmp(&b.0));
+    rated.into_iter().map(|(_, z)| z).collect()
+}
+
 impl Integrator for Adaptive {
-    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<StepStats, StepError> {
         let n = state.q.len();
         let energy = self.energy.unwrap_or_else(|| total(system, state));
-        self.ends.prepare(system, state, 0.0)?;
-        let mut start = Vec::new();
-        if self.rule.wants_start() {
-            start = vec![0.0; n];
-            system.gradient(state.t, &state.q, &mut start);
-        }
+        self.prescribed.prepare(system, state, 0.0)?;
+        let start = self.rule.start(system, state.t, &self.prescribed.mask, &state.q);
         let begin = Span {
             system,
             h,
             t: state.t,
             q0: &state.q,
             x: &state.q,
-            held: &self.ends.mask,
+            held: &self.prescribed.mask,
             energy,
             start: &start,
         };
         let mut dt = checked(h, self.rule.sigma(&begin, false).value, system, state)?;
-        let mut report = Integrating::default();
+        let mut report = StepStats::default();
         let (mut x, mut point) = self.solve(system, state, h, (energy, &start), dt, &mut report)?;
-        // Where pins move their end is known only with the step's: a few rounds settle both.
+        // The values of moving Dirichlet dofs depend on the end of the step. A few iterations determine both.
         let mut rounds = 0;
-        while system.held_moves() && (point.dt - dt).abs() > 1e-14 * dt {
+        while system.abilities().prescribed_moves() && (point.dt - dt).abs() > 1e-14 * dt {
             rounds += 1;
             if rounds > 30 {
-                return Err(StepError::Pace { t: state.t, h, sigma: point.dt / h });
+                return Err(StepError::StepRatio { t: state.t, h, sigma: point.dt / h });
             }
             dt = point.dt;
             (x, point) = self.solve(system, state, h, (energy, &start), dt, &mut report)?;
         }
         let dt = checked(h, point.dt / h, system, state)?;
         let mut q1: Vec<f64> = (0..n).map(|i| state.q[i] + 2.0 * (x[i] - state.q[i])).collect();
+        if self.trapezoid {
+            let mut last = vec![0.0; n];
+            system.gradient(state.t + dt, &q1, &mut last);
+            point.gradient.iter_mut().zip(&last).for_each(|(g, last)| *g = 0.5 * (*g + last));
+        }
         let mut p1: Vec<f64> =
             (0..n).map(|i| state.p[i] - dt * (point.gradient[i] - point.forces[i])).collect();
-        self.ends.holding.add_kick(&mut p1);
+        self.prescribed.constraint_solver.add_start_impulse(&mut p1);
         if let Some([first, second]) = &point.slopes {
             for i in 0..n {
                 p1[i] -= h * point.lambda * (first[i] + second[i]);
@@ -159,11 +209,16 @@ impl Integrator for Adaptive {
         if !system.energy(state.t + dt, &q1).is_finite() {
             return Err(StepError::Infeasible { t: state.t, h: dt });
         }
-        let mut added = work(system, state, &self.ends.mask, dt, &q1, &point);
-        self.ends.finish(system, state, dt, &mut q1, &mut p1)?;
-        // Where the step began is in q₁ now. Pins that move work against constraints as well.
-        for (i, reaction) in
-            self.ends.holding.reactions().iter().enumerate().filter(|(i, _)| self.ends.mask[*i])
+        let mut added = work(system, state, &self.prescribed.mask, dt, &q1, &point);
+        self.prescribed.finish(system, state, dt, &mut q1, &mut p1)?;
+        // `q1` holds the start of the step now. Moving Dirichlet dofs also do work against constraints.
+        for (i, reaction) in self
+            .prescribed
+            .constraint_solver
+            .reactions()
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| self.prescribed.mask[*i])
         {
             added -= reaction * (state.q[i] - q1[i]) / dt;
         }
@@ -173,47 +228,58 @@ impl Integrator for Adaptive {
 
     fn claims(&self) -> Claims {
         Claims {
-            order: 2,
-            damped_order: 2,
-            explicit: false,
             symplectic: self.symplectic,
-            reversible: true,
-            linear_momentum: true,
+            reversible: !self.rule.at_start,
             angular_momentum: true,
-            energy: false,
+            ..Claims::of_order(2)
         }
     }
 
-    fn pace(&self) -> Pace {
-        Pace::Own
+    fn step_length(&self) -> StepLength {
+        StepLength::Adaptive
     }
 
-    fn holding(&self) -> Option<&Holding> {
-        Some(&self.ends.holding)
+    fn constraint_solver(&self) -> Option<&ConstraintSolver> {
+        Some(&self.prescribed.constraint_solver)
     }
 
     fn reset(&mut self) {
-        self.solver.kept.reset();
+        self.solver.persistent.reset();
         self.energy = None;
     }
 
-    fn memory(&self) -> Vec<f64> {
-        self.energy.into_iter().chain(self.solver.kept.memory()).collect()
+    fn memory(&self) -> Memory {
+        Memory::new(AdaptiveMemory { energy: self.energy, solver: self.solver.persistent.memory() })
     }
 
-    fn remember(&mut self, memory: &[f64]) {
-        self.energy = memory.first().copied();
-        self.solver.kept.remember(memory.get(1..).unwrap_or_default());
+    fn restore(&mut self, memory: &Memory, _state: &State) -> Result<(), MemoryError> {
+        let AdaptiveMemory { energy, solver } = memory.read()?;
+        self.energy = energy;
+        self.solver.persistent.restore(solver);
+        Ok(())
     }
 }
 
-/// hσ, unless σ is out of all proportion.
+/// The memory of a method that solves for the length of its step.
+#[derive(Clone, Serialize, Deserialize)]
+struct AdaptiveMemory {
+    /// The expected energy, J.
+    energy: Option<f64>,
+    solver: SolverMemory,
+}
+
+impl MemoryRecord for AdaptiveMemory {
+    const KIND: &'static str = "adaptive";
+    const VERSION: u32 = 1;
+}
+
+/// hσ. It fails if σ is beyond the limits.
 fn checked(h: f64, sigma: f64, system: &dyn System, state: &State) -> Result<f64, StepError> {
     let t = state.t;
     if sigma > 1.0 / LARGEST && sigma < LARGEST {
         Ok(h * sigma)
     } else if system.energy(t, &state.q).is_finite() {
-        Err(StepError::Pace { t, h, sigma })
+        Err(StepError::StepRatio { t, h, sigma })
     } else {
         Err(StepError::Infeasible { t, h })
     }
@@ -223,21 +289,21 @@ fn total(system: &dyn System, state: &State) -> f64 {
     state.kinetic(system) + system.energy(state.t, &state.q)
 }
 
-/// What came into the energy during the step, but for round-off: work of forces without potential, of loads
-/// that change, and of pins that move.
+/// The change of energy during the step, up to round-off: the work of forces without potential, of changing loads and
+/// of moving Dirichlet dofs.
 fn work(
     system: &dyn System,
     state: &State,
     held: &[bool],
     dt: f64,
     q1: &[f64],
-    point: &equation::Point,
+    point: &equation::StepQuantities,
 ) -> f64 {
     let moved: Vec<f64> = q1.iter().zip(&state.q).map(|(a, b)| a - b).collect();
     let mut work = dot(&point.forces, &moved) + point.ramp;
-    if system.held_moves() {
+    if system.abilities().prescribed_moves() {
         let (mut q, mut v, mut p) = (state.q.clone(), state.v.clone(), vec![0.0; q1.len()]);
-        system.place_held(state.t + dt, &mut q, &mut v);
+        system.abilities().place_prescribed(state.t + dt, &mut q, &mut v);
         system.mass().mul(&v, &mut p);
         for i in (0..q1.len()).filter(|&i| held[i]) {
             work += (point.gradient[i] - point.forces[i]) * moved[i];

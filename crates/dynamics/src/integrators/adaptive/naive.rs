@@ -1,16 +1,17 @@
-//! Naive time adaption \[kharevych2010\] §3.3.2, for comparison: Δt = hσ(q_k) from the start alone, then a step
-//! of the variational integrator. Second order, but neither symplectic nor reversible: energy drifts, the more
-//! so for α ≠ ½ (its Fig. 3.10).
+//! Naive time adaption \[kharevych2010\] §3.3.2, for comparison: Δt = hσ(q_k) depends on the start alone, or Δt = hσ(q_{k+1})
+//! on the end alone, and the step is one of the variational integrator. The method is of second order, but neither symplectic nor reversible. Energy
+//! drifts, and drifts more for α ≠ ½ (Fig. 3.10 there).
 
 use super::super::variational::{self, Variational};
-use super::super::{Claims, Entry, Integrator, Pace, Variant};
+use super::super::{Claims, Entry, Integrator, StepLength, Variant};
 use super::{EPSILON, LINEAR, MAX_ITERATIONS, RULE, Rule, SCALE, Span, TIME, TOLERANCE, checked, total};
-use crate::constraints::Holding;
-use crate::driver::Driven;
+use crate::constraints::ConstraintSolver;
+use crate::driver::{ImplicitIntegrator, ImplicitMemory};
 use crate::options::{Kind, OptionSpec, Options, Value};
-use crate::step::Ends;
-use crate::{Integrating, State, StepError, System};
+use crate::prescribed::Prescribed;
+use crate::{Memory, MemoryError, MemoryRecord, State, StepError, StepStats, System};
 use lilyan_solve::newton::dot;
+use serde::{Deserialize, Serialize};
 
 pub(in super::super) const ENTRY: Entry = Entry {
     name: "adaptive-naive",
@@ -26,19 +27,33 @@ pub(in super::super) const ENTRY: Entry = Entry {
         SCALE,
         EPSILON,
         TIME,
+        OptionSpec {
+            name: "sigma",
+            doc: "where the rule is evaluated: at the start of a step, or at its end, solved together with the step",
+            kind: Kind::Word { choices: &["start", "end"] },
+        },
         TOLERANCE,
         MAX_ITERATIONS,
         LINEAR,
     ],
-    variants: &[&[("rule", Variant::Word("potential")), ("scale", Variant::Number(10.0))]],
+    variants: &[
+        &[("rule", Variant::Word("potential")), ("scale", Variant::Number(10.0))],
+        &[
+            ("sigma", Variant::Word("end")),
+            ("rule", Variant::Word("potential")),
+            ("scale", Variant::Number(10.0)),
+        ],
+    ],
     build: |options| Box::new(Naive::new(options)),
 };
 
 struct Naive {
     rule: Rule,
-    inner: Driven<Variational>,
-    ends: Ends,
-    /// As in the other methods.
+    /// Whether σ is that of the end of the step.
+    at_end: bool,
+    inner: ImplicitIntegrator<Variational>,
+    prescribed: Prescribed,
+    /// The expected energy, as in the other methods.
     energy: Option<f64>,
 }
 
@@ -50,38 +65,88 @@ impl Naive {
         let inner = Options::resolve(variational::ENTRY.options, &given).expect("options of the same kind");
         Self {
             rule: Rule::new(options),
+            at_end: options.word("sigma") == "end",
             inner: Variational::driven(&inner),
-            ends: Ends::default(),
+            prescribed: Prescribed::default(),
             energy: None,
         }
     }
 }
 
+/// Largest number of trials of a step whose length follows from its end, and the accuracy of the length.
+const TRIALS: usize = 60;
+const LENGTH_ACCURACY: f64 = 1e-10;
+
+/// The error names the requested step, as in other methods.
+fn asked(error: StepError, h: f64) -> StepError {
+    match error {
+        StepError::Solve { cause, t, .. } => StepError::Solve { cause, t, h },
+        other => other,
+    }
+}
+
+impl Naive {
+    /// hσ(q) at a state.
+    fn step_at(&self, system: &dyn System, state: &State, h: f64, energy: f64) -> Result<f64, StepError> {
+        let (q, t, held) = (&state.q, state.t, &self.prescribed.mask);
+        let start = self.rule.start(system, t, held, q);
+        let span = Span { system, h, t, q0: q, x: q, held, energy, start: &start };
+        checked(h, self.rule.sigma(&span, false).value, system, state)
+    }
+
+    /// A step of Δt = hσ(q₁): by the secant method for Δt. Returns Δt.
+    fn step_by_end(
+        &mut self,
+        system: &dyn System,
+        state: &mut State,
+        h: f64,
+        first: f64,
+        energy: f64,
+        report: &mut StepStats,
+    ) -> Result<f64, StepError> {
+        let (mut dt, mut last) = (first, None);
+        for _ in 0..TRIALS {
+            let mut end = state.clone();
+            report.add(self.inner.step(system, &mut end, dt).map_err(|error| asked(error, h))?);
+            let excess = self.step_at(system, &end, h, energy)? - dt;
+            if excess.abs() <= LENGTH_ACCURACY * dt.abs() {
+                *state = end;
+                return Ok(dt);
+            }
+            let slope = match last {
+                Some((dt0, excess0)) if excess != excess0 => (excess - excess0) / (dt - dt0),
+                _ => -1.0,
+            };
+            last = Some((dt, excess));
+            // Longer or shorter by at most a factor of two.
+            dt = (dt - excess / slope).abs().clamp(0.5 * dt.abs(), 2.0 * dt.abs()) * h.signum();
+        }
+        Err(StepError::StepRatio { t: state.t, h, sigma: dt / h })
+    }
+}
+
 impl Integrator for Naive {
-    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<Integrating, StepError> {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<StepStats, StepError> {
         let n = state.q.len();
         let energy = self.energy.unwrap_or_else(|| total(system, state));
-        self.ends.prepare(system, state, 0.0)?;
-        let mut start = vec![0.0; if self.rule.wants_start() { n } else { 0 }];
-        if self.rule.wants_start() {
-            system.gradient(state.t, &state.q, &mut start);
+        self.prescribed.prepare(system, state, 0.0)?;
+        let (t, q0) = (state.t, state.q.clone());
+        let mut dt = self.step_at(system, state, h, energy)?;
+        let mut report = StepStats::default();
+        if self.at_end {
+            dt = self.step_by_end(system, state, h, dt, energy, &mut report)?;
+        } else {
+            report = self.inner.step(system, state, dt).map_err(|error| asked(error, h))?;
         }
-        let (t, q0, held) = (state.t, state.q.clone(), &self.ends.mask);
-        let span = Span { system, h, t, q0: &q0, x: &q0, held, energy, start: &start };
-        let dt = checked(h, self.rule.sigma(&span, false).value, system, state)?;
-        // As everywhere, a failure tells the step that was asked for.
-        let report = self.inner.step(system, state, dt).map_err(|error| match error {
-            StepError::Solve { cause, t, .. } => StepError::Solve { cause, t, h },
-            other => other,
-        })?;
         let mut added = 0.0;
-        if system.has_forces() {
+        let abilities = system.abilities();
+        if let Some(dissipation) = abilities.dissipation {
             let moved: Vec<f64> = state.q.iter().zip(&q0).map(|(a, b)| a - b).collect();
             let mut forces = vec![0.0; n];
-            system.forces_between(t, dt, &q0, &state.q, &mut forces);
+            dissipation.add_mean_forces(t, dt, &q0, &state.q, &mut forces);
             added += dot(&forces, &moved);
         }
-        if system.has_load() {
+        if abilities.loads.is_some() {
             added += system.energy(t + dt, &q0) - system.energy(t, &q0);
         }
         self.energy = Some(energy + added);
@@ -92,12 +157,12 @@ impl Integrator for Naive {
         Claims { symplectic: false, reversible: false, ..self.inner.claims() }
     }
 
-    fn pace(&self) -> Pace {
-        Pace::Own
+    fn step_length(&self) -> StepLength {
+        StepLength::Adaptive
     }
 
-    fn holding(&self) -> Option<&Holding> {
-        self.inner.holding()
+    fn constraint_solver(&self) -> Option<&ConstraintSolver> {
+        self.inner.constraint_solver()
     }
 
     fn reset(&mut self) {
@@ -105,12 +170,27 @@ impl Integrator for Naive {
         self.energy = None;
     }
 
-    fn memory(&self) -> Vec<f64> {
-        self.energy.into_iter().chain(self.inner.memory()).collect()
+    fn memory(&self) -> Memory {
+        Memory::new(NaiveMemory { energy: self.energy, inner: self.inner.record() })
     }
 
-    fn remember(&mut self, memory: &[f64]) {
-        self.energy = memory.first().copied();
-        self.inner.remember(memory.get(1..).unwrap_or_default());
+    fn restore(&mut self, memory: &Memory, state: &State) -> Result<(), MemoryError> {
+        let NaiveMemory { energy, inner } = memory.read()?;
+        self.energy = energy;
+        self.inner.restore_record(inner, state);
+        Ok(())
     }
+}
+
+/// The memory of `adaptive-naive`.
+#[derive(Clone, Serialize, Deserialize)]
+struct NaiveMemory {
+    /// The expected energy, J.
+    energy: Option<f64>,
+    inner: ImplicitMemory,
+}
+
+impl MemoryRecord for NaiveMemory {
+    const KIND: &'static str = "adaptive-naive";
+    const VERSION: u32 = 1;
 }

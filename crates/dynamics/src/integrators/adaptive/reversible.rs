@@ -1,5 +1,5 @@
 //! Reversible time adaption \[kharevych2010\] §3.4.1: Δt = hσ(q_k, q_{k+1}) with σ symmetric, solved together
-//! with the midpoint step. Running backwards retraces the path, and energy does not drift.
+//! with the midpoint step. A run backwards retraces the path, and energy does not drift.
 
 use super::super::Entry;
 use super::{Adaptive, OPTIONS, VARIANTS};

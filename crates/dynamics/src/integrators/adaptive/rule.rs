@@ -1,18 +1,20 @@
-//! σ rules \[kharevych2010\] §3.3.6: how long a step wants to be, from where it begins and ends. Symmetric in
-//! both ends, positive, smooth. With x = ½(q_k + q_{k+1}), the energy E to be expected and s = `scale`:
+//! σ rules \[kharevych2010\] §3.3.6: the length of a step as a function of its two ends. σ is symmetric in both ends,
+//! positive and smooth. With x = ½(q_k + q_{k+1}), the expected energy E and s = `scale`:
 //!
-//! | rule | σ | s | what it evens out |
+//! | rule | σ | s | effect |
 //! |---|---|---|---|
-//! | `potential` | 1/(1 + W(x)/s) | J | fine steps where much is stored |
-//! | `poses` | 1/√(y + ε), y = (E − W(x))/s | J | distance between poses |
-//! | `phase-space` | the same, y = (E − W(x) + ½τ²∇WᵀM⁻¹∇W)/s | J | distance between points of phase space |
-//! | `acceleration` | 1/√(a² + ε²), a = ½∣∇W(q_k) + ∇W(q_{k+1})∣/s | m/s² | change of velocity |
+//! | `potential` | 1/(1 + W(x)/s) | J | short steps where W is large |
+//! | `poses` | 1/√(y + ε), y = (E − W(x))/s | J | equal distances between configurations |
+//! | `phase-space` | the same, y = (E − W(x) + ½τ²∇WᵀM⁻¹∇W)/s | J | equal distances in phase space |
+//! | `acceleration` | 1/√(a² + ε²), a = ½∣a(q_k) + a(q_{k+1})∣/s | m/s² | equal changes of velocity |
 //!
-//! Without a scale, `acceleration` takes that which moves a point by 1 % of the body's length in a nominal step,
-//! the others the energy of moving the body by 10 % of it. ∣g∣ is the root mean square of M⁻¹g by mass. Departures from the source: W < 0 continues `potential` by
-//! 1 − W/s; y enters as ½(y + √(y² + ε²)), since W(x) may exceed E by a little where a motion turns round;
-//! kinetic and potential terms of `phase-space` have one unit thanks to τ = `time`.
+//! a(q) is M⁻¹∇W, with constraints its part along what they permit, M⁻¹(∇W + Jᵀμ) with Ja = 0. The default scale of `acceleration` moves a point by 1 % of the length of the body in a nominal step. The default
+//! scale of the others is the energy that moves the body by 10 % of its length. ∣a∣ is the root mean square of the
+//! free points, weighted by mass. Departures from the source: `potential` is continued to W < 0 by 1 − W/s; y enters as
+//! ½(y + √(y² + ε²)), since W(x) may slightly exceed E at a turning point; τ = `time` gives the kinetic and potential
+//! terms of `phase-space` one unit.
 
+use crate::constraints::ConstraintSolver;
 use crate::options::{Kind, OptionSpec, Options};
 use crate::{Curvature, System};
 use lilyan_solve::BlockMatrix;
@@ -40,8 +42,15 @@ pub(super) const TIME: OptionSpec = OptionSpec {
     kind: Kind::Number { min: 0.0, max: 1e6, default: 1.0 },
 };
 
+pub(super) const SIGMA: OptionSpec = OptionSpec {
+    name: "sigma",
+    doc: "where the rule is evaluated: at both ends of a step, or at its start alone (then not reversible)",
+    kind: Kind::Word { choices: &["both", "start"] },
+};
+
+/// The kinds of σ rules, as in the table above.
 #[derive(Clone, Copy, PartialEq)]
-enum What {
+enum RuleKind {
     Potential,
     Poses,
     PhaseSpace,
@@ -50,7 +59,9 @@ enum What {
 
 /// A σ rule.
 pub(super) struct Rule {
-    what: What,
+    /// σ(q₀, q₀) instead of σ(q₀, q₁).
+    pub at_start: bool,
+    kind: RuleKind,
     scale: f64,
     epsilon: f64,
     time: f64,
@@ -61,7 +72,7 @@ pub(super) struct Span<'a> {
     pub system: &'a dyn System,
     /// Nominal step, s.
     pub h: f64,
-    /// At which W is taken, s.
+    /// The time at which W is evaluated, s.
     pub t: f64,
     pub q0: &'a [f64],
     /// ½(q₀ + q₁).
@@ -69,11 +80,26 @@ pub(super) struct Span<'a> {
     pub held: &'a [bool],
     /// E, J.
     pub energy: f64,
-    /// ∇W(q₀), where [`Rule::wants_start`].
+    /// The acceleration at q₀ of [`Rule::start`].
     pub start: &'a [f64],
 }
 
-/// σ and, where asked for, ∂σ/∂q₀ and ∂σ/∂q₁.
+/// M⁻¹(∇W + Jᵀμ) with Ja = 0, and μ.
+struct Acceleration {
+    a: Vec<f64>,
+    multipliers: Vec<(usize, f64)>,
+}
+
+/// The acceleration at q, along what constraints permit.
+fn acceleration(system: &dyn System, t: f64, held: &[bool], q: &[f64]) -> Acceleration {
+    let (mut g, mut a) = (vec![0.0; q.len()], vec![0.0; q.len()]);
+    system.gradient(t, q, &mut g);
+    system.mass().solve(held, &g, &mut a);
+    let multipliers = ConstraintSolver::tangential(system, t, held, q, &mut a);
+    Acceleration { a, multipliers }
+}
+
+/// σ and, on request, ∂σ/∂q₀ and ∂σ/∂q₁.
 pub(super) struct Sigma {
     pub value: f64,
     pub slopes: Option<[Vec<f64>; 2]>,
@@ -81,44 +107,65 @@ pub(super) struct Sigma {
 
 impl Rule {
     pub fn new(options: &Options) -> Self {
-        let what = match options.word("rule") {
-            "potential" => What::Potential,
-            "poses" => What::Poses,
-            "phase-space" => What::PhaseSpace,
-            _ => What::Acceleration,
+        let kind = match options.word("rule") {
+            "potential" => RuleKind::Potential,
+            "poses" => RuleKind::Poses,
+            "phase-space" => RuleKind::PhaseSpace,
+            _ => RuleKind::Acceleration,
         };
         let number = |name| options.number(name);
-        Self { what, scale: number("scale"), epsilon: number("epsilon"), time: number("time") }
+        Self {
+            at_start: false,
+            kind,
+            scale: number("scale"),
+            epsilon: number("epsilon"),
+            time: number("time"),
+        }
     }
 
-    /// Whether it looks at ∇W(q₀).
-    pub fn wants_start(&self) -> bool {
-        self.what == What::Acceleration
+    /// The acceleration at the start of a step, if the rule depends on it.
+    pub fn start(&self, system: &dyn System, t: f64, held: &[bool], q: &[f64]) -> Vec<f64> {
+        match self.kind {
+            RuleKind::Acceleration => acceleration(system, t, held, q).a,
+            _ => Vec::new(),
+        }
     }
 
     pub fn sigma(&self, span: &Span<'_>, slopes: bool) -> Sigma {
-        match self.what {
-            What::Potential => self.of_middle(span, slopes, |u| {
+        if !self.at_start {
+            return self.between(span, slopes);
+        }
+        let mut sigma = self.between(&Span { x: span.q0, ..*span }, slopes);
+        if let Some([first, second]) = &mut sigma.slopes {
+            first.iter_mut().zip(second).for_each(|(a, b)| *a += std::mem::take(b));
+        }
+        sigma
+    }
+
+    /// σ(q₀, q₁).
+    fn between(&self, span: &Span<'_>, slopes: bool) -> Sigma {
+        match self.kind {
+            RuleKind::Potential => self.of_middle(span, slopes, |u| {
                 if u >= 0.0 { (1.0 / (1.0 + u), -1.0 / (1.0 + u).powi(2)) } else { (1.0 - u, -1.0) }
             }),
-            What::Poses => {
+            RuleKind::Poses => {
                 let y = span.energy / self.scale(span);
                 self.of_middle(span, slopes, |u| {
                     let (value, slope) = self.inverse_root(y - u);
                     (value, -slope)
                 })
             }
-            What::PhaseSpace => self.phase_space(span, slopes),
-            What::Acceleration => self.acceleration(span, slopes),
+            RuleKind::PhaseSpace => self.phase_space(span, slopes),
+            RuleKind::Acceleration => self.acceleration(span, slopes),
         }
     }
 
     fn scale(&self, span: &Span<'_>) -> f64 {
         let pace = span.system.length() / span.h;
-        match self.what {
+        match self.kind {
             _ if self.scale > 0.0 => self.scale,
-            What::Acceleration => 0.01 * pace / span.h.abs(),
-            _ => 0.5 * mass(span.system) * (0.1 * pace).powi(2),
+            RuleKind::Acceleration => 0.01 * pace / span.h.abs(),
+            _ => 0.5 * mass(span.system, span.held) * (0.1 * pace).powi(2),
         }
     }
 
@@ -160,17 +207,18 @@ impl Rule {
     }
 
     fn acceleration(&self, span: &Span<'_>, slopes: bool) -> Sigma {
-        let (system, n) = (span.system, span.x.len());
+        let Span { system, t, held, .. } = *span;
         let end: Vec<f64> = span.x.iter().zip(span.q0).map(|(x, q)| 2.0 * x - q).collect();
-        let (mut g, mut a) = (vec![0.0; n], vec![0.0; n]);
-        system.gradient(span.t, &end, &mut g);
-        g.iter_mut().zip(span.start).for_each(|(g, start)| *g += start);
-        system.mass().solve(span.held, &g, &mut a);
-        let weight = 0.25 / (mass(system) * self.scale(span).powi(2));
-        let value = 1.0 / (weight * dot(&g, &a) + self.epsilon * self.epsilon).sqrt();
+        let last = acceleration(system, t, held, &end);
+        let sum: Vec<f64> = last.a.iter().zip(span.start).map(|(a, b)| a + b).collect();
+        let mut inertia = vec![0.0; sum.len()];
+        system.mass().mul(&sum, &mut inertia);
+        let weight = 0.25 / (mass(system, held) * self.scale(span).powi(2));
+        let value = 1.0 / (weight * dot(&inertia, &sum) + self.epsilon * self.epsilon).sqrt();
         let slopes = slopes.then(|| {
-            [span.q0, &end].map(|q| {
-                let mut bent = stiffness_times(span, q, &a);
+            let first = acceleration(system, t, held, span.q0);
+            [(span.q0, first), (&end, last)].map(|(q, at)| {
+                let mut bent = slope_along(span, q, &at, &sum);
                 bent.iter_mut().for_each(|b| *b *= -value.powi(3) * weight);
                 bent
             })
@@ -179,9 +227,50 @@ impl Rule {
     }
 }
 
-/// Of everything, kg.
-fn mass(system: &dyn System) -> f64 {
-    system.mass().diagonal().iter().sum::<f64>() / 3.0
+/// The mass of the free unknowns, kg.
+fn mass(system: &dyn System, held: &[bool]) -> f64 {
+    let each = system.mass().diagonal().iter().zip(held).filter(|(_, held)| !**held);
+    let free = each.map(|(m, _)| m).sum::<f64>() / 3.0;
+    if free > 0.0 { free } else { 1.0 }
+}
+
+/// ∂(uᵀMa)/∂q with a = M⁻¹(∇W + Jᵀμ), Ja = 0, for a fixed u: with the part u' = u + M⁻¹Jᵀν of u that has Ju' = 0,
+/// (∇²W + Σμᵢ∇²gᵢ) u' + Σνᵢ∇²gᵢ a.
+fn slope_along(span: &Span<'_>, q: &[f64], at: &Acceleration, u: &[f64]) -> Vec<f64> {
+    let Span { system, t, held, .. } = *span;
+    let mut permitted = u.to_vec();
+    let nu = ConstraintSolver::tangential(system, t, held, q, &mut permitted);
+    let mut slope = stiffness_times(span, q, &permitted);
+    add_curvature(system, t, q, &at.multipliers, &permitted, &mut slope);
+    add_curvature(system, t, q, &nu, &at.a, &mut slope);
+    slope
+}
+
+/// Adds Σ μᵢ∇²gᵢ(q) u, by central differences.
+fn add_curvature(
+    system: &dyn System,
+    t: f64,
+    q: &[f64],
+    multipliers: &[(usize, f64)],
+    u: &[f64],
+    out: &mut [f64],
+) {
+    let size = u.iter().fold(0.0f64, |m, u| m.max(u.abs()));
+    if multipliers.is_empty() || size == 0.0 {
+        return;
+    }
+    let (constraints, t) = (system.abilities().constraints(), system.abilities().constraint_time(t));
+    let step = f64::EPSILON.cbrt() * system.length() / size;
+    for side in [1.0, -1.0] {
+        let near: Vec<f64> = q.iter().zip(u).map(|(q, u)| q + side * step * u).collect();
+        for (i, mu) in multipliers {
+            constraints[*i].gradient(t, &near, &mut |node, g| {
+                for k in 0..3 {
+                    out[3 * node + k] += side * 0.5 / step * mu * g[k];
+                }
+            });
+        }
+    }
 }
 
 /// ∇²W(q)·a.
@@ -191,4 +280,43 @@ fn stiffness_times(span: &Span<'_>, q: &[f64], a: &[f64]) -> Vec<f64> {
     let mut product = vec![0.0; a.len()];
     stiffness.mul_vec(a, &mut product);
     product
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::systems::Rods;
+
+    /// The slopes of σ by accelerations along constraints, against differences.
+    #[test]
+    fn slopes_along_constraints() {
+        let system = Rods::chain(3, 1.0, [0.6, -0.8, 0.0], 9.81);
+        let held: Vec<bool> = (0..12).map(|i| i < 3).collect();
+        let rule =
+            Rule { at_start: false, kind: RuleKind::Acceleration, scale: 5.0, epsilon: 0.3, time: 1.0 };
+        let bent = |seed: f64| -> Vec<f64> {
+            let moved = |(i, x): (usize, &f64)| if i < 3 { *x } else { x + 0.1 * (seed + i as f64).sin() };
+            system.places().iter().enumerate().map(moved).collect()
+        };
+        let (q0, q1) = (bent(0.3), bent(1.7));
+        let sigma = |q0: &[f64], q1: &[f64], slopes: bool| {
+            let x: Vec<f64> = q0.iter().zip(q1).map(|(a, b)| 0.5 * (a + b)).collect();
+            let start = rule.start(&system, 0.0, &held, q0);
+            let span =
+                Span { system: &system, h: 0.1, t: 0.0, q0, x: &x, held: &held, energy: 0.0, start: &start };
+            rule.sigma(&span, slopes)
+        };
+        let slopes = sigma(&q0, &q1, true).slopes.unwrap();
+        for i in 3..12 {
+            for (end, slopes) in slopes.iter().enumerate() {
+                let value = |by: f64| {
+                    let mut ends = [q0.clone(), q1.clone()];
+                    ends[end][i] += by;
+                    sigma(&ends[0], &ends[1], false).value
+                };
+                let expected = (value(1e-5) - value(-1e-5)) / 2e-5;
+                assert!((slopes[i] - expected).abs() < 1e-8, "{i}, {end}: {} {expected}", slopes[i]);
+            }
+        }
+    }
 }

@@ -1,0 +1,341 @@
+//! The equation of an implicit step, and the incremental potential whose minimum solves it.
+//!
+//! Every implicit integrator of this crate solves
+//!
+//!   M (x − q₀) − b + c ∇W(t*, x) − w f(q₀, q₁) = 0,   q₁ = q₀ + (x − q₀)/reach,
+//!
+//! for x. The integrators differ in b, c, w, t* and reach only. Without f the left side is the gradient of the
+//! incremental potential 𝓔(x) = ½(x−q₀)ᵀM(x−q₀) − bᵀ(x−q₀) + c W(t*, x), which is minimised. \[kharevych2006\] call it the
+//! Lilyan (up to the factor αh). With f, or on request,
+//! the equation itself is solved. With constraints ([`crate::constraints`]) x is followed by multipliers, b contains the
+//! impulse reach·h·Jᵀμ, and g(q₁) = 0 are further equations.
+
+mod guess;
+mod solver;
+
+pub use solver::{Method, PersistentWorkspace, Solver};
+
+use crate::System;
+use crate::constraints::ConstraintSolver;
+use crate::system::abilities::{Dissipation, FeasibleStep};
+use crate::system::discrete_gradient;
+use lilyan_solve::newton::{Curvature, Equations, Objective, ReuseKey, dot};
+use lilyan_solve::{BlockMatrix, Deflation, SparseRows};
+
+/// How the potential enters the equation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PotentialRule {
+    /// ∇W at x.
+    Gradient,
+    /// The discrete gradient between q₀ and x.
+    Discrete,
+}
+
+/// How forces without potential enter the equation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ForceRule<'a> {
+    /// Their mean between q₀ and q₁.
+    Between,
+    /// Their value at t* and x with velocity (x − q₀)/span + offset.
+    At {
+        /// The time span of the velocity, s.
+        span: f64,
+        /// The offset of the velocity, m/s.
+        offset: &'a [f64],
+    },
+}
+
+/// The constants b, c, w, t* and reach of the equation of an implicit step, by which methods differ.
+pub struct StepEquation<'a> {
+    /// b, kg m.
+    pub impulse: &'a [f64],
+    /// c, s².
+    pub weight: f64,
+    /// t*, s.
+    pub time: f64,
+    /// The ratio (x − q₀)/(q₁ − q₀).
+    pub reach: f64,
+    /// w, s².
+    pub force_weight: f64,
+    /// How f enters.
+    pub forces: ForceRule<'a>,
+    /// How W enters.
+    pub potential: PotentialRule,
+}
+
+/// One implicit step: the equation M (x − q₀) − b + c ∇W(t*, x) − w f = 0 for x, and its incremental potential.
+pub struct ImplicitStep<'a> {
+    system: &'a dyn System,
+    dissipation: Option<&'a dyn Dissipation>,
+    feasible: Option<&'a dyn FeasibleStep>,
+    t0: f64,
+    h: f64,
+    q0: &'a [f64],
+    /// Dirichlet dofs. x contains their values.
+    held: &'a [bool],
+    parts: StepEquation<'a>,
+    scratch: Vec<f64>,
+    forces: Vec<f64>,
+    /// q₁, or the velocity at which forces are evaluated.
+    end: Vec<f64>,
+    /// The constraint solver, if there are constraints.
+    constraint_solver: Option<&'a mut ConstraintSolver>,
+    rows: SparseRows,
+    /// The last point at which the incremental potential was evaluated, and its value.
+    cached_value: (Vec<f64>, (f64, f64)),
+}
+
+impl<'a> ImplicitStep<'a> {
+    /// A step of `h` (s) from q₀ at `t0` with these Dirichlet dofs.
+    pub fn new(
+        system: &'a dyn System,
+        t0: f64,
+        h: f64,
+        q0: &'a [f64],
+        held: &'a [bool],
+        parts: StepEquation<'a>,
+    ) -> Self {
+        let n = q0.len();
+        let abilities = system.abilities();
+        let forced = if abilities.dissipation.is_some() { n } else { 0 };
+        Self {
+            system,
+            dissipation: abilities.dissipation,
+            feasible: abilities.feasible_step,
+            t0,
+            h,
+            q0,
+            held,
+            parts,
+            scratch: vec![0.0; n],
+            forces: vec![0.0; forced],
+            end: vec![0.0; forced],
+            constraint_solver: None,
+            rows: SparseRows::new(),
+            cached_value: (Vec::new(), (0.0, 0.0)),
+        }
+    }
+
+    /// Adds the constraints of the step, whose impulses the solve computes.
+    pub fn constraint_solver(mut self, constraint_solver: &'a mut ConstraintSolver) -> Self {
+        self.constraint_solver = (constraint_solver.count() > 0).then_some(constraint_solver);
+        self
+    }
+
+    /// The factor (s) of the constraint impulse μ in b: the time over which its force displaces x.
+    fn multiplier_time(&self) -> f64 {
+        match self.parts.potential {
+            PotentialRule::Gradient => self.parts.reach * self.h,
+            PotentialRule::Discrete => 0.5 * self.h,
+        }
+    }
+
+    /// Adds the constraints to a residual. x is followed by multipliers, and r by the constraint equations.
+    fn constrain(&mut self, x: &[f64], r: &mut [f64]) {
+        let Some(constraint_solver) = self.constraint_solver.take() else { return };
+        let n = self.q0.len();
+        let reach = self.parts.reach;
+        let q1: Vec<f64> = (0..n).map(|i| self.q0[i] + (x[i] - self.q0[i]) / reach).collect();
+        let discrete = self.parts.potential == PotentialRule::Discrete;
+        constraint_solver.directions(self.system, discrete, self.q0, &q1, self.held, &mut self.rows);
+        constraint_solver.complete(self.system, &self.rows, reach, &q1, &x[n..], r);
+        self.constraint_solver = Some(constraint_solver);
+    }
+
+    /// Evaluates the forces without potential.
+    fn evaluate_forces(&mut self, x: &[f64]) {
+        let Some(dissipation) = self.dissipation else { return };
+        self.forces.fill(0.0);
+        match self.parts.forces {
+            ForceRule::Between => {
+                for i in 0..x.len() {
+                    self.end[i] = self.q0[i] + (x[i] - self.q0[i]) / self.parts.reach;
+                }
+                dissipation.add_mean_forces(self.t0, self.h, self.q0, &self.end, &mut self.forces)
+            }
+            ForceRule::At { span, offset } => {
+                for i in 0..x.len() {
+                    self.end[i] = (x[i] - self.q0[i]) / span + offset[i];
+                }
+                dissipation.add_forces(self.parts.time, x, &self.end, &mut self.forces);
+            }
+        }
+    }
+
+    /// `gradient` ← M (x − q₀) − b + c·`gradient`; zero at Dirichlet dofs.
+    fn complete(&mut self, x: &[f64], gradient: &mut [f64]) {
+        let mut inertia = std::mem::take(&mut self.scratch);
+        let d: Vec<f64> = x.iter().zip(self.q0).map(|(x, q)| x - q).collect();
+        self.system.mass().mul(&d, &mut inertia);
+        for i in 0..x.len() {
+            gradient[i] = if self.held[i] {
+                0.0
+            } else {
+                (inertia[i] - self.parts.impulse[i]) + self.parts.weight * gradient[i]
+            };
+        }
+        self.scratch = inertia;
+    }
+
+    fn matrix(&mut self, time: f64, x: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
+        a.clear();
+        // The discrete gradient is the gradient at the midpoint up to second order. Its derivative with respect to x is half
+        // of the Hessian there.
+        let (at, factor) = match self.parts.potential {
+            PotentialRule::Gradient => (None, 1.0),
+            PotentialRule::Discrete => {
+                let m: Vec<f64> = x.iter().zip(self.q0).map(|(x, q)| 0.5 * (x + q)).collect();
+                (Some(m), 0.5)
+            }
+        };
+        self.system.hessian(time, at.as_deref().unwrap_or(x), curvature, a);
+        a.scale(self.parts.weight * factor);
+        if let Some(dissipation) = self.dissipation {
+            let mut d = BlockMatrix::zeros(self.system.pattern().clone());
+            let offset = |i: usize| match self.parts.forces {
+                ForceRule::Between => 0.0,
+                ForceRule::At { offset, .. } => offset[i],
+            };
+            let velocity = |i: usize| (x[i] - self.q0[i]) / self.span() + offset(i);
+            let v: Vec<f64> = (0..x.len()).map(velocity).collect();
+            dissipation.add_damping_matrix(time, x, &v, &mut d);
+            a.add_scaled(self.parts.force_weight / self.span(), &d);
+        }
+        self.system.mass().add_to(a);
+        a.hold(self.held);
+    }
+
+    /// The low-rank part of the derivative of the equation.
+    fn deflation(&self) -> Option<Deflation> {
+        let damping = self.parts.force_weight / self.span();
+        self.system.abilities().correction.map(|c| c.deflation(self.parts.weight, damping))
+    }
+
+    /// The time (s) that divides x − q₀ in the velocity of the forces.
+    fn span(&self) -> f64 {
+        match self.parts.forces {
+            ForceRule::Between => self.parts.reach * self.h,
+            ForceRule::At { span, .. } => span,
+        }
+    }
+}
+
+impl Objective for ImplicitStep<'_> {
+    fn value(&mut self, x: &[f64]) -> (f64, f64) {
+        if self.cached_value.0 == x {
+            return self.cached_value.1;
+        }
+        let d: Vec<f64> = x.iter().zip(self.q0).map(|(x, q)| x - q).collect();
+        self.system.mass().mul(&d, &mut self.scratch);
+        let kinetic = 0.5 * dot(&d, &self.scratch);
+        let impulse = dot(self.parts.impulse, &d);
+        let potential = self.parts.weight * self.system.energy(self.parts.time, x);
+        let value = (kinetic - impulse + potential, kinetic + impulse.abs() + potential.abs());
+        self.cached_value.0.clear();
+        self.cached_value.0.extend_from_slice(x);
+        self.cached_value.1 = value;
+        value
+    }
+
+    fn gradient(&mut self, x: &[f64], g: &mut [f64]) {
+        self.system.gradient(self.parts.time, x, g);
+        self.complete(x, g);
+    }
+
+    fn hessian(&mut self, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        self.matrix(self.parts.time, x, curvature, h);
+    }
+
+    fn low_rank(&self) -> Option<Deflation> {
+        self.deflation()
+    }
+
+    fn max_step(&mut self, x: &[f64], d: &[f64]) -> f64 {
+        self.feasible.map_or(f64::INFINITY, |feasible| feasible.max_step(x, d))
+    }
+
+    fn reuse_key(&self) -> Option<ReuseKey> {
+        // Stateful terms change W from step to step, so the matrix of an earlier step cannot be rebuilt.
+        if self.system.abilities().terms.is_some() {
+            return None;
+        }
+        // A hash of the Dirichlet dofs.
+        let held = self
+            .held
+            .iter()
+            .fold(0u32, |hash, &held| (hash ^ u32::from(held)).wrapping_mul(0x0100_0193).rotate_left(5));
+        Some(ReuseKey { time: self.parts.time, same: [self.parts.weight, f64::from(held)] })
+    }
+
+    fn hessian_at_time(&mut self, time: f64, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        self.matrix(time, x, curvature, h);
+    }
+}
+
+impl Equations for ImplicitStep<'_> {
+    fn residual(&mut self, z: &[f64], all: &mut [f64]) -> bool {
+        let n = self.q0.len();
+        let (x, r) = (&z[..n], &mut all[..n]);
+        let feasible = match self.parts.potential {
+            PotentialRule::Gradient => {
+                self.system.gradient(self.parts.time, x, r);
+                r.iter().all(|g| g.is_finite())
+            }
+            PotentialRule::Discrete => discrete_gradient(self.system, self.parts.time, self.q0, x, r),
+        };
+        if !feasible {
+            return false;
+        }
+        self.evaluate_forces(x);
+        self.complete(x, r);
+        for i in 0..self.forces.len() {
+            if !self.held[i] {
+                r[i] -= self.parts.force_weight * self.forces[i];
+            }
+        }
+        self.constrain(z, all);
+        true
+    }
+
+    fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
+        self.matrix(self.parts.time, x, curvature, a);
+    }
+
+    fn low_rank(&self) -> Option<Deflation> {
+        self.deflation()
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        let masses = self.system.mass().diagonal();
+        1.0 / match &self.constraint_solver {
+            Some(constraint_solver) if i >= masses.len() => constraint_solver.mass(i - masses.len()),
+            _ => masses[i],
+        }
+    }
+
+    fn multipliers(&self) -> usize {
+        self.constraint_solver.as_ref().map_or(0, |constraint_solver| constraint_solver.count())
+    }
+
+    fn rows(&mut self, z: &[f64], b: &mut SparseRows) {
+        b.clear();
+        if let Some(constraint_solver) = &self.constraint_solver {
+            let discrete = self.rows_move();
+            constraint_solver.directions(self.system, discrete, self.q0, &z[..self.q0.len()], self.held, b);
+        }
+    }
+
+    fn rows_move(&self) -> bool {
+        self.constraint_solver.is_some() && self.parts.potential == PotentialRule::Discrete
+    }
+
+    fn constraints_satisfied(&self, r: &[f64]) -> bool {
+        self.constraint_solver
+            .as_ref()
+            .is_none_or(|constraint_solver| constraint_solver.is_satisfied(self.parts.reach, r))
+    }
+
+    fn max_step(&mut self, x: &[f64], d: &[f64]) -> f64 {
+        self.feasible.map_or(f64::INFINITY, |feasible| feasible.max_step(x, d))
+    }
+}

@@ -1,0 +1,253 @@
+//! Sums of element matrices, in parallel and yet the same to the bit for any number of threads: each thread owns a
+//! part of the matrix and computes all tets that touch it, in their order. The few that touch two parts are computed
+//! twice; nobody waits, and nothing is stored in between.
+
+use super::assembly::{gather, with_scratch};
+use super::kernel::{Block, Gradients, RunVectors};
+use super::{RUN, Tets};
+use crate::materials::basis_tangent::contract;
+use crate::materials::{BasisTangent, Mat9};
+use crate::math::{LANES, Lanes, Mat3, Scalar};
+use lilyan_parallel::simd::{self, Kernel, Quads};
+use lilyan_parallel::threads;
+use lilyan_solve::{BlockMatrix, BlockPattern};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Local pairs of the ten lower blocks of an element matrix.
+const PAIRS: [(usize, usize); 10] =
+    [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2), (3, 3)];
+
+/// Where the ten lower blocks of four tets are; `NOWHERE` for a tet that is none.
+type Positions = [[u32; 10]; LANES];
+
+/// There are never so many blocks.
+const NOWHERE: u32 = u32::MAX;
+
+/// Blocks of tets whose stiffness is computed before it is summed up: it stays in the first-level cache.
+const CHUNK: usize = 8;
+
+/// Runs per thread, at least: some 400 µs of work.
+const RUNS_PER_THREAD: usize = 2;
+
+/// How the matrices of one pattern are summed up by so many threads.
+pub(super) struct Plan {
+    pattern: Arc<BlockPattern>,
+    positions: Arc<Vec<Positions>>,
+    shares: Vec<ThreadShare>,
+}
+
+/// What one thread does.
+struct ThreadShare {
+    /// The blocks of the matrix that it owns.
+    owned: Range<usize>,
+    /// The blocks of tets that touch these, none across the border of two runs.
+    touching: Vec<Range<u32>>,
+}
+
+/// The stiffness per volume between the corners of some blocks, the first of which has that number; positions of the nodes of
+/// their run.
+type Stiffnesses<'a> = &'a (dyn Fn(usize, &[Block], &RunVectors, &mut [BasisTangent<Lanes>]) + Sync);
+
+impl Tets {
+    /// Adds ∂²(Σ vol ψ)/∂q², N/m, exact or projected element by element.
+    pub fn add_hessian(&self, q: &[f64], projected: bool, h: &mut BlockMatrix) {
+        self.add_stiffnesses(q, h, &|first, blocks, q, out| {
+            let mut F = [Mat3([[Lanes::zero(); 3]; 3]); CHUNK];
+            let F = &mut F[..blocks.len()];
+            simd::run(Gradients { blocks, q, out: F });
+            let mut bases = [&blocks[0].inverse; CHUNK];
+            bases.iter_mut().zip(blocks).for_each(|(basis, block)| *basis = &block.inverse);
+            self.material.tangents(self.places(first), projected, F, &bases, out);
+        });
+    }
+
+    /// Adds vol ∇Nᵀ H ∇N for the 9×9 matrix H that `tangent` gives of each tet.
+    pub(super) fn add_element_matrices(&self, h: &mut BlockMatrix, tangent: &(dyn Fn(usize) -> Mat9 + Sync)) {
+        self.add_stiffnesses(&[], h, &|first, blocks, _, out| {
+            for (k, (block, out)) in blocks.iter().zip(out).enumerate() {
+                for lane in 0..LANES {
+                    let e = self.numbers[LANES * (first + k) + lane] as usize;
+                    if e < self.len() {
+                        let one = contract(&tangent(e), &block.inverse.lane(lane));
+                        for (to, x) in out.iter_mut().flatten().zip(one.iter().flatten()) {
+                            to.0[lane] = *x;
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    /// Adds the volumes times what `stiffnesses` gives. Without positions it is not given any.
+    fn add_stiffnesses(&self, q: &[f64], h: &mut BlockMatrix, stiffnesses: Stiffnesses<'_>) {
+        if self.is_empty() {
+            return;
+        }
+        let plan = self.plan_for(h.pattern());
+        let mut rest = h.values_mut();
+        let mut behind = 0;
+        let mut work = Vec::with_capacity(plan.shares.len());
+        for share in &plan.shares {
+            let (_, from) = rest.split_at_mut(share.owned.start - behind);
+            let (own, after) = from.split_at_mut(share.owned.len());
+            work.push((share, own));
+            (rest, behind) = (after, share.owned.end);
+        }
+        threads::par_chunks_mut(&mut work, 1, |_, work| {
+            let (share, values) = &mut work[0];
+            self.add_share(q, stiffnesses, &plan.positions, share, values);
+        });
+    }
+
+    fn add_share(
+        &self,
+        q: &[f64],
+        stiffnesses: Stiffnesses<'_>,
+        positions: &[Positions],
+        share: &ThreadShare,
+        values: &mut [[f64; 9]],
+    ) {
+        let mut gathered = usize::MAX;
+        let mut corners = [[[Lanes::zero(); 9]; 6]; CHUNK];
+        with_scratch(|[local, ..]| {
+            let local = local.vectors();
+            for range in &share.touching {
+                let (start, end) = (range.start as usize, range.end as usize);
+                let run = start / RUN;
+                if run != gathered && !q.is_empty() {
+                    gather(self.members_of(run), q, local);
+                    gathered = run;
+                }
+                for first in (start..end).step_by(CHUNK) {
+                    let blocks = &self.blocks[first..end.min(first + CHUNK)];
+                    let corners = &mut corners[..blocks.len()];
+                    stiffnesses(first, blocks, local, corners);
+                    let positions = &positions[first..first + blocks.len()];
+                    simd::run(Scatter { blocks, corners, positions, start: share.owned.start, values });
+                }
+            }
+        });
+    }
+
+    /// Kept for each of the few patterns that a model has.
+    fn plan_for(&self, pattern: &Arc<BlockPattern>) -> Arc<Plan> {
+        let shares = threads::threads().min(self.runs() / RUNS_PER_THREAD).max(1);
+        let mut kept = self.plans.lock().unwrap_or_else(|e| e.into_inner());
+        let same = |plan: &&Arc<Plan>| Arc::ptr_eq(&plan.pattern, pattern);
+        if let Some(known) = kept.iter().filter(same).find(|plan| plan.shares.len() == shares) {
+            return known.clone();
+        }
+        let positions = match kept.iter().find(same) {
+            Some(known) => known.positions.clone(),
+            None => Arc::new(self.positions_in(pattern)),
+        };
+        let shares = self.shares(&positions, shares);
+        let made = Arc::new(Plan { pattern: pattern.clone(), positions, shares });
+        if kept.len() == 4 {
+            kept.remove(0);
+        }
+        kept.push(made.clone());
+        made
+    }
+
+    fn positions_in(&self, pattern: &BlockPattern) -> Vec<Positions> {
+        let mut positions = vec![[[NOWHERE; 10]; LANES]; self.blocks.len()];
+        for (place, _) in self.numbers.iter().enumerate().filter(|(_, e)| **e != NOWHERE) {
+            let tet = self.ascending(place);
+            for (to, (a, b)) in positions[place / LANES][place % LANES].iter_mut().zip(PAIRS) {
+                let position = pattern.position(tet[a] as usize, tet[b] as usize);
+                *to = position.expect("the pattern was made of these tets") as u32;
+            }
+        }
+        positions
+    }
+
+    /// Cuts the matrix into so many parts of one size.
+    fn shares(&self, positions: &[Positions], count: usize) -> Vec<ThreadShare> {
+        let all = || positions.iter().flatten().flatten().copied().filter(|&p| p != NOWHERE);
+        let first = all().min().map_or(0, |p| p as usize);
+        let size = all().max().map_or(0, |p| p as usize + 1) - first;
+        let cut = |k: usize| first + size * k / count;
+        (0..count)
+            .map(|k| {
+                let owned = cut(k)..cut(k + 1);
+                let mut touching: Vec<Range<u32>> = Vec::new();
+                for (block, positions) in positions.iter().enumerate() {
+                    if !positions.iter().flatten().any(|&p| owned.contains(&(p as usize))) {
+                        continue;
+                    }
+                    let number = block as u32;
+                    match touching.last_mut() {
+                        Some(last) if last.end == number && !block.is_multiple_of(RUN) => last.end += 1,
+                        _ => touching.push(number..number + 1),
+                    }
+                }
+                ThreadShare { owned, touching }
+            })
+            .collect()
+    }
+}
+
+/// Adds element matrices to the blocks of a matrix from number `start` on; those elsewhere are left to others.
+struct Scatter<'a> {
+    blocks: &'a [Block],
+    corners: &'a [BasisTangent<Lanes>],
+    positions: &'a [Positions],
+    start: usize,
+    values: &'a mut [[f64; 9]],
+}
+
+impl Kernel for Scatter<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Quads>(self, m: M) {
+        let mut element = [[Lanes::zero(); 9]; 10];
+        for ((block, corners), positions) in self.blocks.iter().zip(self.corners).zip(self.positions) {
+            element_matrices(m, corners, block.volume, &mut element);
+            for (k, entries) in element.iter().enumerate() {
+                let load = |e: usize| m.load(&entries[e].0);
+                let low = m.transpose([load(0), load(1), load(2), load(3)]);
+                let high = m.transpose([load(4), load(5), load(6), load(7)]);
+                for lane in 0..LANES {
+                    let at = (positions[lane][k] as usize).wrapping_sub(self.start);
+                    let Some((first, rest)) = self.values.get_mut(at).and_then(|b| b.split_first_chunk_mut())
+                    else {
+                        continue;
+                    };
+                    m.store(m.add(m.load(first), low[lane]), first);
+                    if let Some((next, [last])) = rest.split_first_chunk_mut() {
+                        m.store(m.add(m.load(next), high[lane]), next);
+                        *last += entries[8].0[lane];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// All ten lower blocks; those with vertex 0 follow from Σₙ ∇Nₙ = 0.
+#[inline(always)]
+fn element_matrices<M: Quads>(
+    m: M,
+    corners: &BasisTangent<Lanes>,
+    volume: Lanes,
+    out: &mut [[Lanes; 9]; 10],
+) {
+    let (volume, zero) = (m.load(&volume.0), m.load(&[0.0; LANES]));
+    let minus = |a, b, c| m.sub(m.sub(m.sub(zero, a), b), c);
+    for x in 0..9 {
+        let y = 3 * (x % 3) + x / 3;
+        let entry = |pair: usize, x: usize| m.mul(m.load(&corners[pair][x].0), volume);
+        let (k11, k21, k22) = (entry(0, x), entry(1, x), entry(2, x));
+        let (k31, k32, k33) = (entry(3, x), entry(4, x), entry(5, x));
+        let k10 = minus(k11, entry(1, y), entry(3, y));
+        let k20 = minus(k21, k22, entry(4, y));
+        let k30 = minus(k31, k32, k33);
+        let all = [minus(k10, k20, k30), k10, k11, k20, k21, k22, k30, k31, k32, k33];
+        for k in 0..10 {
+            m.store(all[k], &mut out[k][x].0);
+        }
+    }
+}
