@@ -12,3 +12,8 @@ pub fn error_event(request: &str, error: &LabError, text: &str) -> String {
 pub fn notice_event(text: &str) -> String {
     json!({ "event": "notice", "text": text }).to_string()
 }
+
+/// The request of this number has been handled, or refused.
+pub fn handled_event(id: u64) -> String {
+    json!({ "event": "handled", "id": id }).to_string()
+}

@@ -4,8 +4,8 @@ mod events;
 mod packet;
 mod request;
 
-pub use events::{error_event, notice_event};
+pub use events::{error_event, handled_event, notice_event};
 pub use packet::{FRAME, GEOMETRY, Packet};
 pub use request::{
-    CoarsenRequest, ColorField, CompareRequest, Request, SceneChange, ShownContents, request_name,
+    CoarsenRequest, ColorField, CompareRequest, Request, SceneChange, ShownContents, request_id, request_name,
 };

@@ -235,7 +235,11 @@ impl Request {
         if depth(text) > DEPTH {
             return Err(LabError::NestedTooDeep(DEPTH));
         }
-        let request: Self = serde_json::from_str(text).map_err(LabError::NotUnderstood)?;
+        let mut message: Value = serde_json::from_str(text).map_err(LabError::NotUnderstood)?;
+        if let Some(keys) = message.as_object_mut() {
+            keys.remove(ID);
+        }
+        let request: Self = serde_json::from_value(message).map_err(LabError::NotUnderstood)?;
         let finite = |x: &[f64]| x.iter().all(|x| x.is_finite() && x.abs() < 1e30);
         let sound = match &request {
             Self::Speed { value: Some(speed) } => *speed > 0.0 && finite(&[*speed]),
@@ -251,6 +255,15 @@ impl Request {
         };
         if sound { Ok(request) } else { Err(LabError::UnusableNumber) }
     }
+}
+
+/// The key of the number that a page may give a request, to learn when it has been handled.
+const ID: &str = "id";
+
+/// The number that the page gave the request in a text that may be anything.
+pub fn request_id(text: &str) -> Option<u64> {
+    let message: Value = serde_json::from_str(text).ok()?;
+    message.get(ID)?.as_u64()
 }
 
 /// The name of the request in a text that may be anything.

@@ -5,7 +5,7 @@ use crate::channel::Event;
 use crate::error::LabError;
 use crate::job::JobTask;
 use crate::pane::Pane;
-use crate::protocol::{Request, ShownContents, error_event, request_name};
+use crate::protocol::{Request, ShownContents, error_event, handled_event, request_id, request_name};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -16,6 +16,9 @@ impl Session {
         if let Err(error) = handled {
             let why = self.without_folder(&error.to_string());
             let _ = sender.try_send(Event::Text(error_event(&request_name(text), &error, &why)));
+        }
+        if let Some(id) = request_id(text) {
+            let _ = sender.try_send(Event::Text(handled_event(id)));
         }
     }
 

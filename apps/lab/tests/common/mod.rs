@@ -92,7 +92,7 @@ impl Lab {
         let url = format!("ws://{}/socket?token={}&session={session}", self.address, self.token);
         let (socket, _) = tungstenite::client(url, stream).unwrap();
         socket.get_ref().set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-        Page { socket, texts: Vec::new(), frames: Vec::new(), closed: None }
+        Page { socket, texts: Vec::new(), frames: Vec::new(), closed: None, requests: 0 }
     }
 }
 
@@ -109,6 +109,8 @@ pub struct Page {
     pub texts: Vec<Value>,
     pub frames: Vec<Frame>,
     pub closed: Option<u16>,
+    /// Requests that were sent with a number.
+    requests: u64,
 }
 
 pub struct Frame {
@@ -218,9 +220,22 @@ impl Page {
         self.until("that time", |page| page.frames.last().filter(|f| at(f)).map(|_| ()));
     }
 
-    /// Sends a text and waits for the event that answers it.
-    pub fn answer(&mut self, text: &str, event: &str) -> Value {
-        self.say(text);
-        self.event(event)
+    /// Sends a request and waits for the event that answers it: the last one of this name when the request has been handled, since one
+    /// that comes earlier may have been on its way before the request. If there is none by then, the first one after it.
+    pub fn answer(&mut self, request: &str, event: &str) -> Value {
+        let known = self.texts.len();
+        let Some(text) = request.strip_suffix('}') else {
+            self.say(request);
+            return self.event(event);
+        };
+        self.requests += 1;
+        let id = self.requests;
+        self.say(&format!(r#"{text},"id":{id}}}"#));
+        let handled = |t: &Value| t["event"] == "handled" && t["id"] == id;
+        let end = self.until("the request to be handled", |page| page.texts.iter().position(handled));
+        match self.texts[known..end].iter().rfind(|t| t["event"] == event) {
+            Some(answer) => answer.clone(),
+            None => self.event(event),
+        }
     }
 }
