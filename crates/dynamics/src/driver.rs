@@ -90,7 +90,7 @@ pub struct Past {
 
 impl MemoryRecord for ImplicitMemory {
     const KIND: &'static str = "implicit";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 }
 
 /// A step in progress: the data that a [`Scheme`] uses, and the functions that it calls.

@@ -166,7 +166,7 @@ impl MemoryRecord for Nothing {
 /// The memory of methods that remember the linear solver only.
 impl MemoryRecord for SolverMemory {
     const KIND: &'static str = "linear solves";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 }
 
 #[cfg(test)]

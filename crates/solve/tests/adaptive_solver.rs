@@ -114,7 +114,7 @@ impl Objective for Quartic {
         h.add_diagonal(&diagonal);
     }
     fn reuse_key(&self) -> Option<ReuseKey> {
-        Some(ReuseKey { time: 0.0, same: [self.c, 0.0] })
+        Some(ReuseKey { time: 0.0, same: [self.c, 0.0, 0.0] })
     }
 }
 
@@ -335,8 +335,9 @@ fn memory_is_restored_to_the_bit() {
     let kept = KeptMemory {
         kind: Kept::Multigrid,
         x: vec![0.1 + 0.2, -0.0, f64::MIN_POSITIVE, 1e300],
+        rates: vec![-0.1],
         curvature: Curvature::Projected,
-        key: ReuseKey { time: 1.0 / 3.0, same: [0.7, 12345.0] },
+        key: ReuseKey { time: 1.0 / 3.0, same: [0.7, 0.0, 12345.0] },
     };
     let mut memory = SolverMemory { couplings: vec![(7, 2)], kept: Some(kept), ..SolverMemory::default() };
     memory.linear.rate = 4.0 / 3.0;
@@ -344,7 +345,7 @@ fn memory_is_restored_to_the_bit() {
     let back: SolverMemory = serde_json::from_str(&text).unwrap();
     assert_eq!(back, memory);
     assert_eq!(back.kept.unwrap().x[1].to_bits(), (-0.0f64).to_bits());
-    let newer = text.replacen("\"version\":1", "\"version\":2", 1);
+    let newer = text.replacen("\"version\":2", "\"version\":3", 1);
     let refused = serde_json::from_str::<SolverMemory>(&newer).unwrap_err().to_string();
-    assert!(refused.contains("version 2") && refused.contains("begin the run anew"), "{refused}");
+    assert!(refused.contains("version 3") && refused.contains("begin the run anew"), "{refused}");
 }

@@ -198,7 +198,7 @@ impl Objective for Quartic {
         h.add_diagonal(&diagonal);
     }
     fn reuse_key(&self) -> Option<ReuseKey> {
-        Some(ReuseKey { time: 0.0, same: [self.c, 0.0] })
+        Some(ReuseKey { time: 0.0, same: [self.c, 0.0, 0.0] })
     }
 }
 

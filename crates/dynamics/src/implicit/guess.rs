@@ -133,15 +133,14 @@ impl ImplicitStep<'_> {
         let (mut z, mut fallback, mut other) = (guesses.given, guesses.rest, guesses.other);
         z.resize(all, 0.0);
         fallback.resize(all, 0.0);
-        let mut least = self.merit(&z);
-        if !other.is_empty() {
-            other.resize(all, 0.0);
-            let merit = self.merit(&other);
-            if merit < least {
-                (z, least) = (other, merit);
-            }
-        }
-        if self.merit(&fallback) < least {
+        // The guesses are of order 0, 1 and 2 in time. Where the second order improves on the first, the series converges,
+        // and the zeroth is the worst.
+        let given = self.merit(&z);
+        other.resize(if other.is_empty() { 0 } else { all }, 0.0);
+        let extrapolated = if other.is_empty() { f64::INFINITY } else { self.merit(&other) };
+        if extrapolated < given {
+            z = other;
+        } else if self.merit(&fallback) < given {
             std::mem::swap(&mut z, &mut fallback);
         }
         let origin = self.q0;
@@ -220,6 +219,7 @@ impl ImplicitStep<'_> {
             return f64::INFINITY;
         }
         let merit: f64 = r.iter().enumerate().map(|(i, r)| self.weight(i) * r * r).sum();
+        self.cached_residual = Some((x.to_vec(), r));
         if merit.is_nan() { f64::INFINITY } else { merit }
     }
 }

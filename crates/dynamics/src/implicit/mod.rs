@@ -83,6 +83,8 @@ pub struct ImplicitStep<'a> {
     rows: SparseRows,
     /// The last point at which the incremental potential was evaluated, and its value.
     cached_value: (Vec<f64>, (f64, f64)),
+    /// The last guess whose residual was evaluated, and the residual.
+    cached_residual: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 impl<'a> ImplicitStep<'a> {
@@ -113,6 +115,7 @@ impl<'a> ImplicitStep<'a> {
             constraint_solver: None,
             rows: SparseRows::new(),
             cached_value: (Vec::new(), (0.0, 0.0)),
+            cached_residual: None,
         }
     }
 
@@ -177,32 +180,65 @@ impl<'a> ImplicitStep<'a> {
         self.scratch = inertia;
     }
 
-    fn matrix(&mut self, time: f64, x: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
+    /// A symmetric approximation of the derivative at x, with the velocities of [`ImplicitStep::velocities`].
+    fn matrix(&self, time: f64, x: &[f64], rates: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
         a.clear();
         // The discrete gradient is the gradient at the midpoint up to second order. Its derivative with respect to x is half
         // of the Hessian there.
-        let (at, factor) = match self.parts.potential {
-            PotentialRule::Gradient => (None, 1.0),
-            PotentialRule::Discrete => {
-                let m: Vec<f64> = x.iter().zip(self.q0).map(|(x, q)| 0.5 * (x + q)).collect();
-                (Some(m), 0.5)
-            }
+        let (behind, factor) = match self.parts.potential {
+            PotentialRule::Gradient => (0.0, 1.0),
+            PotentialRule::Discrete => (0.5 * self.h, 0.5),
         };
-        self.system.hessian(time, at.as_deref().unwrap_or(x), curvature, a);
-        a.scale(self.parts.weight * factor);
+        let weight = self.parts.weight * factor;
+        let earlier = |time: f64| -> Vec<f64> { x.iter().zip(rates).map(|(x, v)| x - time * v).collect() };
         if let Some(dissipation) = self.dissipation {
-            let mut d = BlockMatrix::zeros(self.system.pattern().clone());
-            let offset = |i: usize| match self.parts.forces {
-                ForceRule::Between => 0.0,
-                ForceRule::At { offset, .. } => offset[i],
-            };
-            let velocity = |i: usize| (x[i] - self.q0[i]) / self.span() + offset(i);
-            let v: Vec<f64> = (0..x.len()).map(velocity).collect();
-            dissipation.add_damping_matrix(time, x, &v, &mut d);
-            a.add_scaled(self.parts.force_weight / self.span(), &d);
+            match self.parts.forces {
+                // The mean force is about that at the midpoint.
+                ForceRule::Between => {
+                    let middle = earlier((self.parts.reach - 0.5) * self.h);
+                    dissipation.add_damping_matrix(time, &middle, rates, a);
+                }
+                ForceRule::At { .. } => dissipation.add_damping_matrix(time, x, rates, a),
+            }
+            a.scale(self.parts.force_weight / self.span() / weight);
         }
+        if behind == 0.0 {
+            self.system.hessian(time, x, curvature, a);
+        } else {
+            self.system.hessian(time, &earlier(behind), curvature, a);
+        }
+        a.scale(weight);
         self.system.mass().add_to(a);
         a.hold(self.held);
+    }
+
+    /// The velocities on which the derivative depends, of forces and of a discrete gradient; otherwise empty.
+    fn velocities(&self, x: &[f64], rates: &mut Vec<f64>) {
+        rates.clear();
+        if self.dissipation.is_none() && self.parts.potential == PotentialRule::Gradient {
+            return;
+        }
+        let offset = |i: usize| match self.parts.forces {
+            ForceRule::Between => 0.0,
+            ForceRule::At { offset, .. } => offset[i],
+        };
+        let span = self.span();
+        rates.extend((0..x.len()).map(|i| (x[i] - self.q0[i]) / span + offset(i)));
+    }
+
+    /// What the derivative depends on besides x and the velocities.
+    fn key(&self) -> Option<ReuseKey> {
+        // Stateful terms change W from step to step, so the matrix of an earlier step cannot be rebuilt.
+        if self.system.abilities().terms.is_some() {
+            return None;
+        }
+        // A hash of the Dirichlet dofs.
+        let held = self
+            .held
+            .iter()
+            .fold(0u32, |hash, &held| (hash ^ u32::from(held)).wrapping_mul(0x0100_0193).rotate_left(5));
+        let damping = if self.dissipation.is_some() { self.parts.force_weight / self.span() } else { 0.0 };
+        Some(ReuseKey { time: self.parts.time, same: [self.parts.weight, damping, f64::from(held)] })
     }
 
     /// The low-rank part of the derivative of the equation.
@@ -243,7 +279,7 @@ impl Objective for ImplicitStep<'_> {
     }
 
     fn hessian(&mut self, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
-        self.matrix(self.parts.time, x, curvature, h);
+        self.matrix(self.parts.time, x, &[], curvature, h);
     }
 
     fn low_rank(&self) -> Option<Deflation> {
@@ -255,25 +291,20 @@ impl Objective for ImplicitStep<'_> {
     }
 
     fn reuse_key(&self) -> Option<ReuseKey> {
-        // Stateful terms change W from step to step, so the matrix of an earlier step cannot be rebuilt.
-        if self.system.abilities().terms.is_some() {
-            return None;
-        }
-        // A hash of the Dirichlet dofs.
-        let held = self
-            .held
-            .iter()
-            .fold(0u32, |hash, &held| (hash ^ u32::from(held)).wrapping_mul(0x0100_0193).rotate_left(5));
-        Some(ReuseKey { time: self.parts.time, same: [self.parts.weight, f64::from(held)] })
+        self.key()
     }
 
     fn hessian_at_time(&mut self, time: f64, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
-        self.matrix(time, x, curvature, h);
+        self.matrix(time, x, &[], curvature, h);
     }
 }
 
 impl Equations for ImplicitStep<'_> {
     fn residual(&mut self, z: &[f64], all: &mut [f64]) -> bool {
+        if let Some((_, residual)) = self.cached_residual.take().filter(|(at, _)| at == z) {
+            all.copy_from_slice(&residual);
+            return true;
+        }
         let n = self.q0.len();
         let (x, r) = (&z[..n], &mut all[..n]);
         let feasible = match self.parts.potential {
@@ -298,7 +329,34 @@ impl Equations for ImplicitStep<'_> {
     }
 
     fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
-        self.matrix(self.parts.time, x, curvature, a);
+        let mut rates = std::mem::take(&mut self.scratch);
+        self.velocities(x, &mut rates);
+        self.matrix(self.parts.time, x, &rates, curvature, a);
+        rates.resize(x.len(), 0.0);
+        self.scratch = rates;
+    }
+
+    fn is_nearly_symmetric(&self) -> bool {
+        true
+    }
+
+    fn rates(&mut self, x: &[f64], rates: &mut Vec<f64>) {
+        self.velocities(x, rates);
+    }
+
+    fn preconditioner_at_time(
+        &mut self,
+        time: f64,
+        x: &[f64],
+        rates: &[f64],
+        curvature: Curvature,
+        a: &mut BlockMatrix,
+    ) {
+        self.matrix(time, x, rates, curvature, a);
+    }
+
+    fn reuse_key(&self) -> Option<ReuseKey> {
+        self.key()
     }
 
     fn low_rank(&self) -> Option<Deflation> {

@@ -166,5 +166,5 @@ struct AdaptiveErrorMemory {
 
 impl MemoryRecord for AdaptiveErrorMemory {
     const KIND: &'static str = "adaptive-error";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 }

@@ -491,5 +491,5 @@ struct ModesMemory {
 
 impl MemoryRecord for SiereMemory {
     const KIND: &'static str = "siere";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
 }

@@ -99,11 +99,12 @@ impl Damping for Rayleigh {
 
     fn add_matrix(&self, body: &DampedBody, q: &[f64], d: &mut BlockMatrix) {
         if self.beta != 0.0 && !body.elements.is_empty() {
-            let mut k = BlockMatrix::zeros(d.pattern().clone());
+            // Adds βK without a second matrix.
+            d.scale(1.0 / self.beta);
             for elements in &body.elements {
-                elements.add_hessian(self.shape(body, q), Curvature::Projected, &mut k);
+                elements.add_hessian(self.shape(body, q), Curvature::Projected, d);
             }
-            d.add_scaled(self.beta, &k);
+            d.scale(self.beta);
         }
         let mut diagonal = vec![0.0; 3 * body.masses.len()];
         for n in body.nodes.clone() {

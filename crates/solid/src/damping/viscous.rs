@@ -10,7 +10,8 @@
 
 use super::{DampedBody, Damping, DampingCard, general_tangent};
 use crate::elements::{PointLaw, PointSet};
-use crate::materials::{Mat9, Places, apply_stiffness};
+use crate::materials::basis_tangent::each_lane;
+use crate::materials::{BasisTangent, Mat9, Places, apply_stiffness};
 use crate::math::{Lanes, Mat3, Scalar};
 use crate::parameters::{ModelParameter, ParameterKind};
 use lilyan_parallel::simd::{self, Kernel, Quads};
@@ -94,6 +95,64 @@ impl PointLaw for ViscousLaw {
             }
         }
         m
+    }
+
+    fn tangents(
+        &self,
+        dimension: usize,
+        moduli: Places<'_>,
+        F: &[Mat3<Lanes>],
+        bases: &[&Mat3<Lanes>],
+        out: &mut [BasisTangent<Lanes>],
+    ) {
+        simd::run(ViscousTangents { law: self, dimension, moduli, F, bases, out });
+    }
+}
+
+/// With f = Fb and f' = Fb', the block between b and b' is τ(μ(b·b' FFᵀ + f' fᵀ) + λ f f'ᵀ).
+struct ViscousTangents<'a> {
+    law: &'a ViscousLaw,
+    dimension: usize,
+    moduli: Places<'a>,
+    F: &'a [Mat3<Lanes>],
+    bases: &'a [&'a Mat3<Lanes>],
+    out: &'a mut [BasisTangent<Lanes>],
+}
+
+impl Kernel for ViscousTangents<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Quads>(self, _: M) {
+        let Self { law, dimension, F, bases, out, .. } = self;
+        self.moduli.each(
+            F.len(),
+            #[inline(always)]
+            |k, moduli| {
+                let (F, b) = (&F[k], bases[k]);
+                if moduli.len() > 2 {
+                    let tangent = |moduli: &[f64], F: &Mat3| law.tangent(dimension, moduli, F);
+                    return each_lane(moduli, F, b, &mut out[k], &tangent);
+                }
+                let (mu, lambda) = (moduli[0].scale(law.0), moduli[1].scale(law.0));
+                let B = F.mul_transpose(F);
+                let f = [F.mul_vec(b.0[0]), F.mul_vec(b.0[1]), F.mul_vec(b.0[2])];
+                for n in 0..3 {
+                    for m in 0..=n {
+                        let across =
+                            mu * (b[(n, 0)] * b[(m, 0)] + b[(n, 1)] * b[(m, 1)] + b[(n, 2)] * b[(m, 2)]);
+                        let block = &mut out[k][n * (n + 1) / 2 + m];
+                        for i in 0..3 {
+                            for j in 0..3 {
+                                block[3 * i + j] = across * B[(i, j)]
+                                    + mu * (f[m][i] * f[n][j])
+                                    + lambda * (f[n][i] * f[m][j]);
+                            }
+                        }
+                    }
+                }
+            },
+        );
     }
 }
 

@@ -4,7 +4,8 @@
 //! of dimension d < 3, a triangle or a spring, lacks the last directions of the rest shape. There ∇N is 0, and so are
 //! the last columns of F and P. One law then serves all kinds.
 
-use crate::materials::{Mat9, Places};
+use crate::materials::basis_tangent::each_lane;
+use crate::materials::{BasisTangent, Mat9, Places};
 use crate::math::{LANES, Lanes, Mat3};
 
 /// What a law may know about a list of points, four points to an entry.
@@ -28,6 +29,18 @@ pub trait PointLaw: Sync {
     fn stresses(&self, points: PointSet<'_>, gradients: &[[Mat3<Lanes>; 2]], P: &mut [Mat3<Lanes>]);
     /// A matrix H at F, in the row-major order of F: for damping −∂P/∂Ḟ, Pa s.
     fn tangent(&self, dimension: usize, moduli: &[f64], F: &Mat3) -> Mat9;
+    /// The same between three vectors of each point; see [`BasisTangent`].
+    fn tangents(
+        &self,
+        dimension: usize,
+        moduli: Places<'_>,
+        F: &[Mat3<Lanes>],
+        bases: &[&Mat3<Lanes>],
+        out: &mut [BasisTangent<Lanes>],
+    ) {
+        let tangent = |moduli: &[f64], F: &Mat3| self.tangent(dimension, moduli, F);
+        moduli.each(F.len(), |k, moduli| each_lane(moduli, &F[k], bases[k], &mut out[k], &tangent));
+    }
 }
 
 /// Calls a law for elements that are kept one by one, four at a time: `gradients(e)` of each, then `take(e, P)`.

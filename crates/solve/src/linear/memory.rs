@@ -22,8 +22,15 @@ pub struct Backoff {
 }
 
 impl Backoff {
+    /// Whether the method may be tried now; if not, one more opportunity has passed.
+    pub(crate) fn is_over(&mut self) -> bool {
+        let over = self.wait == 0;
+        self.wait = self.wait.saturating_sub(1);
+        over
+    }
+
     /// Records that the method reached its iteration limit.
-    pub(super) fn fail(&mut self) {
+    pub(crate) fn fail(&mut self) {
         self.penalty = (2 * self.penalty).clamp(CostModel::MEASURED.first_penalty, 1 << 20);
         self.wait = self.penalty;
     }

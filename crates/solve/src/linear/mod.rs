@@ -65,7 +65,7 @@ impl Policy {
         if direct { Self::FactorPerSystem } else { Self::LeastCost }
     }
 
-    /// The policy of the root finder. Its factor is never kept for the next solve, so that a step depends on its state alone.
+    /// The policy of the Newton–Krylov method. Its factor is never kept for the next solve.
     pub fn for_root_finder(direct: bool) -> Self {
         if direct { Self::FactorPerSystem } else { Self::FactorPerSolve }
     }

@@ -1,11 +1,11 @@
 //! The state that a restarted run needs to repeat an uninterrupted one to the bit.
 
 use super::{Curvature, ReuseKey};
-use crate::linear::{Kept, LinearMemory};
+use crate::linear::{Backoff, Kept, LinearMemory};
 use serde::{Deserialize, Serialize};
 
 /// The format of [`SolverMemory`]. Raise it with every change of the fields.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The format version of a [`SolverMemory`]. Reading a version other than the present one is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +52,8 @@ pub struct SolverMemory {
     pub linear: LinearMemory,
     /// How to rebuild the kept preconditioner.
     pub kept: Option<KeptMemory>,
+    /// Backoff of corrections by the symmetric part of a Jacobian.
+    pub symmetric: Backoff,
 }
 
 /// The origin of a preconditioner that later steps may reuse; it can be rebuilt from this.
@@ -61,6 +63,8 @@ pub struct KeptMemory {
     pub kind: Kept,
     /// Where its matrix was evaluated.
     pub x: Vec<f64>,
+    /// The velocities that its matrix depends on; empty for a minimum.
+    pub rates: Vec<f64>,
     /// Which second derivative its matrix was.
     pub curvature: Curvature,
     /// What its matrix depends on besides x.

@@ -204,7 +204,7 @@ impl<'a> Descent<'a> {
             // With contact the matrix of the next step differs too much.
             let key = self.objective.reuse_key().filter(|_| matrix.extra().is_empty());
             let curvature = self.curvature;
-            *kept = key.map(|key| KeptMemory { x: x.to_vec(), curvature, key, kind });
+            *kept = key.map(|key| KeptMemory { x: x.to_vec(), rates: Vec::new(), curvature, key, kind });
         } else if linear.kept().is_none() {
             *kept = None;
         }

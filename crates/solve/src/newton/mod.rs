@@ -51,6 +51,7 @@ mod memory;
 mod minimize;
 mod quasi_newton;
 mod root;
+mod symmetric;
 mod workspace;
 
 pub use crate::linear::{Backoff, Kept, LinearMemory};
@@ -90,7 +91,7 @@ pub trait Objective {
     fn max_step(&mut self, _x: &[f64], _d: &[f64]) -> f64 {
         f64::INFINITY
     }
-    /// What the Hessian depends on besides `x`. Another step may reuse a preconditioner if the two numbers
+    /// What the Hessian depends on besides `x`. Another step may reuse a preconditioner if the numbers
     /// [`ReuseKey::same`] agree. `None`: no reuse.
     fn reuse_key(&self) -> Option<ReuseKey> {
         None
@@ -106,8 +107,8 @@ pub trait Objective {
 pub struct ReuseKey {
     /// Time of the evaluation, s.
     pub time: f64,
-    /// Two numbers that must agree in steps that share a preconditioner, e.g. a weight and a hash of the Dirichlet dofs.
-    pub same: [f64; 2],
+    /// Numbers that must agree in steps that share a preconditioner, e.g. weights and a hash of the Dirichlet dofs.
+    pub same: [f64; 3],
 }
 
 /// Equations to be solved, r(x) = 0.
@@ -116,6 +117,30 @@ pub trait Equations {
     fn residual(&mut self, x: &[f64], r: &mut [f64]) -> bool;
     /// A symmetric approximation of ∂r/∂x, overwriting `a`. Rows of Dirichlet unknowns are those of the identity.
     fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix);
+    /// Whether that approximation is so close that corrections with it alone converge fast, which saves products with the
+    /// Jacobian.
+    fn is_nearly_symmetric(&self) -> bool {
+        false
+    }
+    /// Velocities on which the approximation at x depends, overwriting `rates`.
+    fn rates(&mut self, _x: &[f64], rates: &mut Vec<f64>) {
+        rates.clear();
+    }
+    /// The approximation for another time and other velocities; see [`Equations::preconditioner`].
+    fn preconditioner_at_time(
+        &mut self,
+        _time: f64,
+        x: &[f64],
+        _rates: &[f64],
+        curvature: Curvature,
+        a: &mut BlockMatrix,
+    ) {
+        self.preconditioner(x, curvature, a);
+    }
+    /// See [`Objective::reuse_key`].
+    fn reuse_key(&self) -> Option<ReuseKey> {
+        None
+    }
     /// A low-rank part of the approximation in addition to that matrix.
     fn low_rank(&self) -> Option<Deflation> {
         None
@@ -172,15 +197,27 @@ impl Stopping {
     /// Two thresholds in the maximum norm at `x`, for a step that began at `origin`: the largest converged correction, and
     /// the largest remaining error.
     fn thresholds(&self, x: &[f64], origin: &[f64]) -> [f64; 2] {
-        // 1e-4: the accuracy for a body at rest is tolerance × 0.1 mm per metre. 32 ε: round-off of positions, which may
-        // be far from the origin of coordinates.
-        let resolved = 32.0 * f64::EPSILON * self.length.max(max_norm(x));
+        // 1e-4: the accuracy for a body at rest is tolerance × 0.1 mm per metre.
+        let resolved = self.resolved(x);
         let converged =
             self.tolerance * distance(x, origin) + (self.tolerance * 1e-4 * self.length).max(resolved);
         [
             converged,
             if self.conserving { (self.tolerance * converged).max(0.1 * resolved) } else { converged },
         ]
+    }
+
+    /// The same thresholds for corrections that do not converge quadratically. If quantities are conserved, the last
+    /// correction leaves as little as one of the Newton–Krylov method.
+    fn linear_thresholds(&self, x: &[f64], origin: &[f64]) -> [f64; 2] {
+        let [converged, _] = self.thresholds(x, origin);
+        let close = (root::FORCING * converged).max(self.resolved(x) / 32.0);
+        [converged, if self.conserving { close } else { converged }]
+    }
+
+    /// Round-off of positions, which may be far from the origin of coordinates: 32 ε.
+    fn resolved(&self, x: &[f64]) -> f64 {
+        32.0 * f64::EPSILON * self.length.max(max_norm(x))
     }
 }
 

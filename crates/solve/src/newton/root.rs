@@ -2,15 +2,20 @@
 
 use super::{
     Curvature, Equations, SolveError, SolveReport, Stopping, Workspace, check_finite, largest, max_norm,
+    symmetric,
 };
 use crate::linear::{LinearSystem, Policy};
 use crate::{NotPositiveDefinite, SparseRows, from_fn};
 
 /// The forcing term, a constant relative residual of the linear solves. Each Newton iteration then gains three digits
 /// and needs one or two linear iterations.
-const FORCING: f64 = 1e-3;
+pub(super) const FORCING: f64 = 1e-3;
 
-/// Solves r(x) = 0 from `x` by a Jacobian-free Newton–Krylov method. Products with the Jacobian are differences of the
+/// Solves r(x) = 0 from `x`. Corrections by the symmetric part of the Jacobian are tried first, if it is close to the
+/// whole and there are no constraints. Where they do not contract, the Newton–Krylov method solves the equations, and
+/// the next solves begin with it.
+///
+/// The Newton–Krylov method is Jacobian-free. Products with the Jacobian are differences of the
 /// residual. A symmetric approximation of it preconditions GMRES. The line search reduces the merit function Σ w r².
 ///
 /// With constraints, Lagrange multipliers follow the unknowns in `x`, and the preconditioner is a factor of the
@@ -23,9 +28,28 @@ pub fn find_root(
     stopping: &Stopping,
     work: &mut Workspace,
 ) -> Result<SolveReport, SolveError> {
-    let mut report = SolveReport::default();
     let n = x.len() - equations.multipliers();
     let origin = &origin[..n];
+    let suitable = n == x.len() && !stopping.direct && equations.is_nearly_symmetric();
+    if suitable && work.symmetric.is_over() {
+        if let Some(report) = symmetric::solve(equations, x, origin, stopping, work) {
+            return Ok(report);
+        }
+        work.symmetric.fail();
+    }
+    newton_krylov(equations, x, origin, stopping, work)
+}
+
+/// See [`find_root`].
+fn newton_krylov(
+    equations: &mut dyn Equations,
+    x: &mut [f64],
+    origin: &[f64],
+    stopping: &Stopping,
+    work: &mut Workspace,
+) -> Result<SolveReport, SolveError> {
+    let mut report = SolveReport::default();
+    let n = x.len() - equations.multipliers();
     work.resize(x.len());
     let mut converged_iterations = 0;
     work.discard_kept();

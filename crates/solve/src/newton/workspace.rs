@@ -1,7 +1,7 @@
 //! The work space of Newton's method, which persists from step to step.
 
-use super::{KeptMemory, Objective, SolverMemory};
-use crate::linear::{AdaptiveSolver, LinearMemory, LinearSolver, LinearSystem, Policy};
+use super::{Equations, KeptMemory, Objective, ReuseKey, SolverMemory};
+use crate::linear::{AdaptiveSolver, Backoff, LinearMemory, LinearSolver, LinearSystem, Policy};
 use crate::{BlockMatrix, BlockPattern, Deflation, DirectSolver, NotPositiveDefinite, SparseRows};
 use std::sync::Arc;
 
@@ -21,6 +21,8 @@ pub struct Workspace {
     pub(super) kept: Option<KeptMemory>,
     /// The origin of a preconditioner that has to be rebuilt after a restart.
     to_rebuild: Option<KeptMemory>,
+    /// Backoff of corrections by the symmetric part of a Jacobian, in solves.
+    pub(super) symmetric: Backoff,
     pub(super) gradient: Vec<f64>,
     pub(super) direction: Vec<f64>,
     pub(super) trial: Vec<f64>,
@@ -43,6 +45,7 @@ impl Workspace {
             linear,
             kept: None,
             to_rebuild: None,
+            symmetric: Backoff::default(),
             gradient: vec![0.0; n],
             direction: vec![0.0; n],
             trial: vec![0.0; n],
@@ -54,19 +57,21 @@ impl Workspace {
     pub fn memory(&self) -> SolverMemory {
         let (linear, kept) = self.choice();
         let couplings = self.linear.couplings().to_vec();
-        SolverMemory { couplings, linear, kept, ..SolverMemory::default() }
+        SolverMemory { couplings, linear, kept, symmetric: self.symmetric, ..SolverMemory::default() }
     }
 
     /// Restores the state that [`Workspace::memory`] returned.
     pub fn restore(&mut self, memory: &SolverMemory) {
         self.linear.restore_couplings(&memory.couplings);
         self.restore_choice((memory.linear, memory.kept.clone()));
+        self.symmetric = memory.symmetric;
     }
 
     /// Resets the solver choice and drops the preconditioner. The elimination order stays.
     pub fn reset(&mut self) {
         self.low_rank = None;
         self.linear.restore(LinearMemory::default());
+        self.symmetric = Backoff::default();
         self.discard_kept();
     }
 
@@ -85,16 +90,39 @@ impl Workspace {
     /// rebuilt.
     pub(super) fn begin(&mut self, objective: &mut dyn Objective, direct: bool) {
         let now = objective.reuse_key().filter(|_| !direct);
+        self.low_rank = objective.low_rank();
+        self.begin_with(Policy::for_minimizer(direct), now, &mut |origin, matrix| {
+            objective.hessian_at_time(origin.key.time, &origin.x, origin.curvature, matrix);
+        });
+    }
+
+    /// Begins corrections by the symmetric part of a Jacobian, in the same way.
+    pub(super) fn begin_root(&mut self, equations: &mut dyn Equations) {
+        let now = equations.reuse_key();
+        self.low_rank = equations.low_rank();
+        self.begin_with(Policy::LeastCost, now, &mut |origin, matrix| {
+            let KeptMemory { x, rates, curvature, key, .. } = origin;
+            equations.preconditioner_at_time(key.time, x, rates, *curvature, matrix);
+        });
+    }
+
+    /// Begins a solve whose matrices depend on `now`; `assemble` computes an earlier one.
+    fn begin_with(
+        &mut self,
+        policy: Policy,
+        now: Option<ReuseKey>,
+        assemble: &mut dyn FnMut(&KeptMemory, &mut BlockMatrix),
+    ) {
         let reusable = |origin: &KeptMemory| now.is_some_and(|now| now.same == origin.key.same);
         self.kept = self.kept.take().filter(reusable);
         if let Some(origin) = self.to_rebuild.take().filter(reusable) {
-            objective.hessian_at_time(origin.key.time, &origin.x, origin.curvature, &mut self.matrix);
+            assemble(&origin, &mut self.matrix);
+            self.rows.clear();
             let Self { matrix, rows, linear, .. } = self;
             let system = LinearSystem { matrix, low_rank: None, rows, positions: &origin.x };
             self.kept = linear.rebuild(origin.kind, &system).then_some(origin);
         }
-        self.low_rank = objective.low_rank();
-        self.linear.begin(Policy::for_minimizer(direct), self.kept.as_ref().map(|origin| origin.kind));
+        self.linear.begin(policy, self.kept.as_ref().map(|origin| origin.kind));
     }
 
     /// Ends the reuse of the kept preconditioner.

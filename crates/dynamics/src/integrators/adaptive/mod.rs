@@ -270,7 +270,7 @@ struct AdaptiveMemory {
 
 impl MemoryRecord for AdaptiveMemory {
     const KIND: &'static str = "adaptive";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 }
 
 /// hσ. It fails if σ is beyond the limits.

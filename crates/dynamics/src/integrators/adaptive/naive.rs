@@ -192,5 +192,5 @@ struct NaiveMemory {
 
 impl MemoryRecord for NaiveMemory {
     const KIND: &'static str = "adaptive-naive";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 }

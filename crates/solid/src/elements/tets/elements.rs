@@ -117,8 +117,8 @@ impl ElementCells for Tets {
         });
     }
     fn add_point_matrix(&self, q: &[f64], law: &dyn PointLaw, out: &mut BlockMatrix) {
-        self.add_element_matrices(out, &|e| {
-            law.tangent(3, self.moduli.of(self.place(e)), &self.gradient_of(e, q))
+        self.add_tangents(q, out, &|first, F, bases, out| {
+            law.tangents(3, Places { constants: &self.moduli, first }, F, bases, out);
         });
     }
 }

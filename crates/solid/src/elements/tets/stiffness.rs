@@ -49,16 +49,26 @@ struct ThreadShare {
 /// their run.
 type Stiffnesses<'a> = &'a (dyn Fn(usize, &[Block], &RunVectors, &mut [BasisTangent<Lanes>]) + Sync);
 
+/// The stiffness per volume between the ∇N of some blocks, the first of which has that number, at F.
+type Tangents<'a> = &'a (dyn Fn(usize, &[Mat3<Lanes>], &[&Mat3<Lanes>], &mut [BasisTangent<Lanes>]) + Sync);
+
 impl Tets {
     /// Adds ∂²(Σ vol ψ)/∂q², N/m, exact or projected element by element.
     pub fn add_hessian(&self, q: &[f64], projected: bool, h: &mut BlockMatrix) {
+        self.add_tangents(q, h, &|first, F, bases, out| {
+            self.material.tangents(self.places(first), projected, F, bases, out);
+        });
+    }
+
+    /// Adds the volumes times the blocks that `law` gives of the first block, of F and of the ∇N of each block.
+    pub(super) fn add_tangents(&self, q: &[f64], h: &mut BlockMatrix, law: Tangents<'_>) {
         self.add_stiffnesses(q, h, &|first, blocks, q, out| {
             let mut F = [Mat3([[Lanes::zero(); 3]; 3]); CHUNK];
             let F = &mut F[..blocks.len()];
             simd::run(Gradients { blocks, q, out: F });
             let mut bases = [&blocks[0].inverse; CHUNK];
             bases.iter_mut().zip(blocks).for_each(|(basis, block)| *basis = &block.inverse);
-            self.material.tangents(self.places(first), projected, F, &bases, out);
+            law(first, F, &bases[..blocks.len()], out);
         });
     }
 
