@@ -358,7 +358,8 @@ fn conserved(scene: &Scene, bodies: &[BuiltBody], fitted: &[usize]) -> Conserved
     let changing = gravity.is_some_and(|g| g.iter().any(|q| q.constant().is_none()));
     let pulled = gravity.is_some_and(|g| g.iter().any(|q| q.constant() != Some(0.0)));
     let guided = scene.constraints.iter().any(|c| matches!(c.kind, ConstraintKind::Surface { .. }));
-    let driven = scene.constraints.iter().any(ConstraintSpec::moves);
+    let driven = scene.constraints.iter().any(ConstraintSpec::moves)
+        || scene.contacts.iter().any(|contact| contact.motion.is_some());
     let walls = scene.contacts.iter().any(|c| c.obstacle().is_some());
     let free = scene.pins.is_empty()
         && scene.loads.is_empty()
