@@ -30,7 +30,7 @@ impl Repository {
     pub fn read() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let mut paths = Vec::new();
-        for folder in ["crates", "apps", "tests", "examples", "benches", "verify"] {
+        for folder in ["crates", "apps", "python", "tests", "examples", "benches", "verify"] {
             walk(&root.join(folder), &mut paths);
         }
         paths.sort();
@@ -68,7 +68,8 @@ impl SourceFile {
     /// The folder of the package whose `src` holds the file; `None` for tests, examples and benchmarks.
     pub fn package(&self) -> Option<&str> {
         let (package, _) = self.path.split_once("/src/")?;
-        (package.starts_with("crates/") || package.starts_with("apps/")).then_some(package)
+        let ours = package.starts_with("crates/") || package.starts_with("apps/") || package == "python";
+        ours.then_some(package)
     }
 
     /// The path below `src`.
