@@ -35,7 +35,8 @@ pub struct BodyInput {
     pub rho: Vec<f64>,
     /// Damping; several add up.
     pub damping: Vec<Arc<dyn Damping>>,
-    /// Consistent instead of lumped mass (for all bodies if for one).
+    /// Consistent instead of lumped mass; has no effect with given masses. At first as is best for the kind with implicit
+    /// integrators.
     pub consistent_mass: bool,
     /// Mass of each node, kg, instead of that of the tets.
     pub masses: Option<Vec<f64>>,
@@ -74,7 +75,7 @@ impl BodyInput {
             given: vec![given],
             rho: vec![rho],
             damping: Vec::new(),
-            consistent_mass: false,
+            consistent_mass: kind.consistent_mass,
             masses: None,
             start: None,
             glued: None,
@@ -141,7 +142,6 @@ pub struct NetInput {
 #[derive(Default)]
 pub struct ModelBuilder {
     bodies: Vec<Body>,
-    consistent: bool,
     dampings: Vec<(usize, Arc<dyn Damping>)>,
     start: Vec<f64>,
     node_masses: Vec<f64>,
@@ -182,18 +182,21 @@ impl ModelBuilder {
             glued: body.glued,
         });
         self.node_masses.resize(dofs.range().end, 0.0);
+        let consistent_mass = body.consistent_mass && body.masses.is_none();
         match &body.masses {
             None => {
                 let masses = elements.iter().filter_map(|e| e.cells()?.mass());
-                masses.for_each(|mass| mass.add_lumped(&mut self.node_masses));
+                masses.for_each(|mass| match consistent_mass {
+                    true => mass.add_weights(&mut self.node_masses),
+                    false => mass.add_lumped(&mut self.node_masses),
+                });
             }
             Some(masses) => self.node_masses[dofs.range()].copy_from_slice(masses),
         }
-        self.consistent |= body.consistent_mass;
         self.start.extend(body.start.as_deref().unwrap_or(nodes.points()).iter().flatten());
         self.point_areas.push(Vec::new());
         self.dampings.extend(body.damping.into_iter().map(|d| (self.bodies.len(), d)));
-        self.bodies.push(Body { name: body.name, dofs: dofs.clone(), elements });
+        self.bodies.push(Body { name: body.name, dofs: dofs.clone(), elements, consistent_mass });
         Ok(dofs)
     }
 
@@ -217,7 +220,7 @@ impl ModelBuilder {
             vec![Arc::new(Springs::new(springs)), membrane.clone(), Arc::new(Bending::new(bends))];
         elements.extend(net.glued.map(|glued| join(glued, membrane, nodes.inner_faces())));
         elements.retain(|e| !e.is_empty());
-        self.bodies.push(Body { name: net.name, dofs: dofs.clone(), elements });
+        self.bodies.push(Body { name: net.name, dofs: dofs.clone(), elements, consistent_mass: false });
         dofs
     }
 
@@ -319,7 +322,7 @@ impl ModelBuilder {
         self.bodies.iter().enumerate().flat_map(of_body).collect()
     }
 
-    /// Mass of each node so far, kg.
+    /// Mass of each node so far, kg: M·1, see [`Model::node_masses`].
     pub fn node_masses(&self) -> &[f64] {
         &self.node_masses
     }
@@ -358,7 +361,6 @@ impl ModelBuilder {
             forces: self.forces,
             constraints: self.constraints,
             node_masses,
-            consistent: self.consistent,
             start: self.start,
         })
     }
@@ -376,7 +378,12 @@ fn moduli(material: &dyn Material, given: &Given) -> Result<Vec<f64>, ConstantsE
 
 fn damped(body: &Body, masses: &Arc<Vec<f64>>, rest: &Arc<Vec<f64>>) -> DampedBody {
     let elements = body.elements.iter().filter(|e| !e.joins()).cloned().collect();
-    DampedBody { elements, nodes: body.dofs.range(), masses: masses.clone(), rest: rest.clone() }
+    DampedBody {
+        elements,
+        nodes: body.dofs.range(),
+        masses: (!body.consistent_mass).then(|| masses.clone()),
+        rest: rest.clone(),
+    }
 }
 
 impl ModelBuilder {

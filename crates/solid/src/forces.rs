@@ -4,6 +4,7 @@
 //! the forces F of the discrete principle of d'Alembert and Pontryagin \[kharevych2006, §3.4\]: the mean over a step, half of it at
 //! either end for variational methods.
 
+use crate::mesh::face_points;
 use lilyan_solve::BlockMatrix;
 
 /// A force f(t, q, v) from outside.
@@ -38,27 +39,29 @@ pub trait Force: Send + Sync {
     fn add_damping_matrix(&self, _t: f64, _q: &[f64], _v: &[f64], _d: &mut BlockMatrix) {}
 }
 
-/// One triangle of a surface under pressure, as it is now.
+/// A point of a surface under pressure, as it is now: the centroid of a triangle, or one of the six points of a quadratic face
+/// ([`crate::mesh::face_points`]).
 pub struct PressureFace {
-    /// Its number in the list of faces.
+    /// Its number in the list of faces; at point k of a quadratic face, 6 times that number plus k.
     pub index: usize,
-    /// Its centroid, m.
+    /// Its place, m.
     pub x: [f64; 3],
-    /// The mean velocity of its corners, m/s.
+    /// Its velocity, m/s.
     pub v: [f64; 3],
 }
 
 /// A pressure that follows the surface: −p n per present area, n the present outward normal.
 ///
 /// A uniform pressure on a closed surface has no net force and no net torque, and its work is p times the loss of volume.
-pub struct Pressure<P> {
-    /// Triangles, anticlockwise from outside, by nodes of the model.
-    pub faces: Vec<[u32; 3]>,
+pub struct Pressure<P, const N: usize = 3> {
+    /// Triangles, or quadratic faces of six nodes ([`crate::mesh::Nodes::quadratic_faces`]), anticlockwise from outside, by
+    /// nodes of the model.
+    pub faces: Vec<[u32; N]>,
     /// p(t, face), Pa.
     pub value: P,
 }
 
-impl<P: Fn(f64, &PressureFace) -> f64 + Send + Sync> Force for Pressure<P> {
+impl<P: Fn(f64, &PressureFace) -> f64 + Send + Sync> Force for Pressure<P, 3> {
     fn add(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
         for (index, face) in self.faces.iter().enumerate() {
             let of = |x: &[f64], n: u32| -> [f64; 3] { std::array::from_fn(|k| x[3 * n as usize + k]) };
@@ -73,6 +76,29 @@ impl<P: Fn(f64, &PressureFace) -> f64 + Send + Sync> Force for Pressure<P> {
             let normal = [s[1] * r[2] - s[2] * r[1], s[2] * r[0] - s[0] * r[2], s[0] * r[1] - s[1] * r[0]];
             for n in face {
                 (0..3).for_each(|k| f[3 * *n as usize + k] -= p / 6.0 * normal[k]);
+            }
+        }
+    }
+}
+
+/// Exact for a uniform pressure: normals are quadratic on a face.
+impl<P: Fn(f64, &PressureFace) -> f64 + Send + Sync> Force for Pressure<P, 6> {
+    fn add(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+        let points = face_points();
+        for (number, face) in self.faces.iter().enumerate() {
+            let of = |x: &[f64]| face.map(|n| [0, 1, 2].map(|k| x[3 * n as usize + k]));
+            let (places, velocities) = (of(q), of(v));
+            for (k, point) in points.iter().enumerate() {
+                let here = PressureFace {
+                    index: points.len() * number + k,
+                    x: point.value(&places),
+                    v: point.value(&velocities),
+                };
+                let p = (self.value)(t, &here);
+                let area = point.area_vector(&places);
+                for (n, value) in face.iter().zip(point.shape) {
+                    (0..3).for_each(|k| f[3 * *n as usize + k] -= p * value * area[k]);
+                }
             }
         }
     }

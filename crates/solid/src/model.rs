@@ -47,6 +47,8 @@ pub struct Body {
     pub dofs: DofMap,
     /// Its elements, a set for each kind; none is empty.
     pub elements: Vec<Arc<dyn Elements>>,
+    /// Whether its mass is the consistent one of its elements, not that of its nodes.
+    pub consistent_mass: bool,
 }
 
 impl Body {
@@ -105,10 +107,8 @@ pub struct ModelParts {
     pub forces: Vec<Box<dyn Force>>,
     /// Constraints beside pins.
     pub constraints: Vec<Box<dyn Constraint>>,
-    /// Mass of each node, kg.
+    /// Mass of each node, kg: M·1.
     pub node_masses: Arc<Vec<f64>>,
-    /// Whether elements that have a mass of their own take the consistent one.
-    pub consistent: bool,
     /// Positions at the start, m.
     pub start: Vec<f64>,
 }
@@ -119,16 +119,18 @@ impl Model {
         let nodes = parts.node_masses.len();
         let glued = parts.bodies.iter().flat_map(|b| &b.elements).any(|e| e.joins());
         // A consistent mass is made for the whole pattern.
-        let apart = glued && !parts.consistent;
+        let consistent = parts.bodies.iter().any(|body| body.consistent_mass);
+        let apart = glued && !consistent;
         let of_elements = apart.then(|| Arc::new(pattern(nodes, &parts.bodies, false)));
         let pattern = Arc::new(pattern(nodes, &parts.bodies, true));
-        let mass = match parts.consistent {
+        let mass = match consistent {
             false => Mass::Lumped(parts.node_masses.iter().flat_map(|m| [*m; 3]).collect()),
             true => {
                 let mut m = BlockMatrix::zeros(pattern.clone());
-                let elements = parts.bodies.iter().flat_map(|b| &b.elements);
+                let bodies = parts.bodies.iter().filter(|body| body.consistent_mass);
+                let elements = bodies.flat_map(|b| &b.elements);
                 elements.filter_map(|e| e.cells()?.mass()).for_each(|e| e.add_consistent(&mut m));
-                m.add_diagonal(&point_masses(&parts));
+                m.add_diagonal(&lumped_masses(&parts));
                 Mass::consistent(m)
             }
         };
@@ -185,7 +187,7 @@ impl Model {
         self.bodies.iter().flat_map(|body| body.dofs.nodes().points().as_flattened()).copied().collect()
     }
 
-    /// Mass of each node, kg.
+    /// Mass of each node, kg: M·1, what gravity pulls at. Of a quadratic tet's corners with a consistent mass it is negative.
     pub fn node_masses(&self) -> &Arc<Vec<f64>> {
         &self.node_masses
     }
@@ -285,12 +287,10 @@ fn pattern(nodes: usize, bodies: &[Body], joined: bool) -> BlockPattern {
     BlockPattern::from_cliques(nodes, ends.windows(2).map(|e| &coupled[e[0]..e[1]]))
 }
 
-/// Masses of the nodes of bodies whose elements bring none, which stay lumped; 0 for the others.
-fn point_masses(parts: &ModelParts) -> Vec<f64> {
+/// Masses of the nodes of bodies without a consistent mass; 0 for the others.
+fn lumped_masses(parts: &ModelParts) -> Vec<f64> {
     let mut out = vec![0.0; 3 * parts.node_masses.len()];
-    for body in
-        parts.bodies.iter().filter(|b| b.elements.iter().all(|e| e.cells().and_then(|c| c.mass()).is_none()))
-    {
+    for body in parts.bodies.iter().filter(|body| !body.consistent_mass) {
         for n in body.dofs.range() {
             out[3 * n..3 * n + 3].fill(parts.node_masses[n]);
         }

@@ -2,7 +2,7 @@
 
 use crate::materials::CATALOGUE;
 use crate::model::{Body, BodyDamping, Model, Motion};
-use crate::potentials::Kind;
+use crate::potentials::{Kind, WithoutForm};
 use lilyan_dynamics::constraints::Constraints;
 use lilyan_dynamics::corotated::{Corotated, Rotation};
 use lilyan_dynamics::fit::{Deformation, Fit};
@@ -79,11 +79,15 @@ impl System for Model {
             split: Some(self),
             corotated: match self.potentials.iter().find_map(|p| p.not_corotated()) {
                 None => Ok(self),
-                Some(material) => Err(Lacking::CorotationOf { material, known: &COROTATED }),
+                Some(WithoutForm::Material(material)) => {
+                    Err(Lacking::CorotationOf { material, known: &COROTATED })
+                }
+                Some(WithoutForm::Elements(elements)) => Err(Lacking::CorotationOfElements { elements }),
             },
             strained: match self.potentials.iter().find_map(|p| p.not_strained()) {
                 None => Ok(self),
-                Some(material) => Err(Lacking::StrainsOf { material }),
+                Some(WithoutForm::Material(material)) => Err(Lacking::StrainsOf { material }),
+                Some(WithoutForm::Elements(elements)) => Err(Lacking::StrainsOfElements { elements }),
             },
             incompressible: self.incompressible,
             deformation: Some(self),

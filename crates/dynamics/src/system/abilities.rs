@@ -258,6 +258,12 @@ pub enum Lacking {
         /// Materials that have one.
         known: &'static [&'static str],
     },
+    /// Elements that have no co-rotated form, whatever their material.
+    #[error("{elements} have no co-rotated stiffness; set element = \"tets\", or use another integrator")]
+    CorotationOfElements {
+        /// Which, in the plural.
+        elements: &'static str,
+    },
     /// The system has no strains.
     #[error("this system has no strains; use another integrator, \"backward-euler\" say")]
     Strains,
@@ -268,6 +274,12 @@ pub enum Lacking {
     StrainsOf {
         /// Its name.
         material: &'static str,
+    },
+    /// Elements whose energy is no sum over strains, whatever their material.
+    #[error("{elements} have no strains and compliances; set element = \"tets\", or use another integrator")]
+    StrainsOfElements {
+        /// Which, in the plural.
+        elements: &'static str,
     },
     /// A spring has no length that its strain could be relative to.
     #[error("a spring of length 0 has no strain; use another integrator")]

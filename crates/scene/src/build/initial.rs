@@ -100,6 +100,9 @@ fn derived(spec: &BodySpec, nodes: &Nodes, masses: Option<&[f64]>) -> (Vec<[f64;
 
 /// Centre of volume of the tets at positions x.
 fn centroid(nodes: &Nodes, x: &[[f64; 3]]) -> [f64; 3] {
+    if let Some(curved) = nodes.curved() {
+        return centre_of_mass(&curved.volumes, x);
+    }
     let (mut sum, mut total) = ([0.0; 3], 0.0);
     for (tet, volume) in nodes.mesh().signed_volumes().into_iter().enumerate() {
         total += volume;

@@ -4,6 +4,7 @@ use super::{BuiltBody, contact, select};
 use crate::document::SceneError;
 use crate::schema::{LoadKind, LoadSpec, PinSpec, Quantity, Scene};
 use lilyan_solid::math::{Square, project_positive};
+use lilyan_solid::mesh::face_points;
 use lilyan_solid::{Force, ModelBuilder, Motion, Pin, Pressure, PressureFace};
 use lilyan_solve::BlockMatrix;
 
@@ -63,19 +64,7 @@ fn add_load(spec: &LoadSpec, body: &BuiltBody, builder: &mut ModelBuilder) -> Re
             let shared = mask.iter().filter(|m| **m).count() as f64;
             mask.iter().map(|m| if *m { 1.0 / shared } else { 0.0 }).collect()
         }
-        LoadKind::Traction => {
-            // Faces all of whose corners are selected.
-            let mut weights = vec![0.0; nodes.len()];
-            let areas = nodes.surface().face_areas(nodes.points());
-            for (face, area) in nodes.surface().triangles.iter().zip(areas) {
-                if face.iter().all(|v| mask[*v as usize]) {
-                    for v in face {
-                        weights[*v as usize] += area / 3.0;
-                    }
-                }
-            }
-            weights
-        }
+        LoadKind::Traction => nodes.face_weights(&mask),
         LoadKind::Pressure => return add_pressure(spec, body, &mask, builder),
         LoadKind::BodyForce if body.is_net() => {
             let masses = &builder.node_masses()[body.dofs.range()];
@@ -130,23 +119,43 @@ fn add_pressure(
     builder: &mut ModelBuilder,
 ) -> Result<(), SceneError> {
     let nodes = body.nodes();
-    let chosen = |face: &&[u32; 3]| face.iter().all(|v| mask[*v as usize]);
-    let own: Vec<[u32; 3]> = nodes.surface().triangles.iter().filter(chosen).copied().collect();
-    if own.is_empty() {
+    let chosen = |face: &[u32]| face.iter().all(|v| mask[*v as usize]);
+    let quadratic: Vec<[u32; 6]> =
+        nodes.quadratic_faces().iter().filter(|face| chosen(*face)).copied().collect();
+    if !quadratic.is_empty() {
+        let at = |face: &[u32; 6]| {
+            let places = face.map(|v| nodes.points()[v as usize]);
+            face_points().map(|point| point.value(&places))
+        };
+        let rest = quadratic.iter().flat_map(at).collect();
+        let faces = quadratic.iter().map(|face| body.dofs.globals(*face)).collect();
+        builder.force(Box::new(Pressure { faces, value: pressure_at(spec, rest) }));
+        return Ok(());
+    }
+    let own: Vec<[u32; 3]> =
+        nodes.surface().triangles.iter().filter(|face| chosen(*face)).copied().collect();
+    if own.is_empty() || !nodes.quadratic_faces().is_empty() {
         return Err(no_face(spec));
     }
     let centroid = |face: &[u32; 3]| -> [f64; 3] {
         let corners = face.map(|v| nodes.points()[v as usize]);
         std::array::from_fn(|k| (corners[0][k] + corners[1][k] + corners[2][k]) / 3.0)
     };
-    let rest: Vec<[f64; 3]> = own.iter().map(centroid).collect();
+    let rest = own.iter().map(centroid).collect();
     let faces = own.iter().map(|face| body.dofs.globals(*face)).collect();
-    let pressure = spec.value[0].clone();
-    let value = move |t: f64, face: &PressureFace| {
-        pressure.eval(&LoadPoint { x: face.x, v: face.v, rest: rest[face.index] }.values(t))
-    };
-    builder.force(Box::new(Pressure { faces, value }));
+    builder.force(Box::new(Pressure { faces, value: pressure_at(spec, rest) }));
     Ok(())
+}
+
+/// The pressure at points of a surface with these places at rest, m.
+fn pressure_at(
+    spec: &LoadSpec,
+    rest: Vec<[f64; 3]>,
+) -> impl Fn(f64, &PressureFace) -> f64 + Send + Sync + 'static {
+    let pressure = spec.value[0].clone();
+    move |t: f64, face: &PressureFace| {
+        pressure.eval(&LoadPoint { x: face.x, v: face.v, rest: rest[face.index] }.values(t))
+    }
 }
 
 /// What formulas of loads may depend on, beside time.

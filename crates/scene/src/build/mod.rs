@@ -155,7 +155,10 @@ pub fn build_with_forces(scene: &Scene, forces: Vec<Box<dyn Force>>) -> Result<B
         let fit = fit::resolve(scene, i, &nodes, &mut notes, &mut warnings)?;
         let (mut body, v) = match is_net(&nodes, spec.element) {
             true => add_net(spec, nodes, &mut builder)?,
-            false => add_solid(spec, nodes, fit.stiffness, &mut builder)?,
+            false => {
+                let explicit = integrator.claims().explicit;
+                add_solid(spec, nodes, fit.stiffness, explicit, &mut builder)?
+            }
         };
         if !body.is_net() {
             body.shown = display::shown(scene, spec, body.nodes(), &mut notes)?;
@@ -200,6 +203,7 @@ fn add_solid(
     spec: &BodySpec,
     nodes: Arc<Nodes>,
     stiffness: f64,
+    explicit: bool,
     builder: &mut ModelBuilder,
 ) -> Result<(BuiltBody, Vec<f64>), SceneError> {
     let mut material = material::material(spec, &nodes)?;
@@ -220,7 +224,11 @@ fn add_solid(
     input.given = material.given;
     input.rho = material.rho;
     input.damping = spec.damping.iter().map(DampingSpec::create).collect();
-    input.consistent_mass = spec.mass == Mass::Consistent;
+    input.consistent_mass = match spec.mass {
+        Mass::OfElements => kind.consistent_mass && !explicit,
+        Mass::Consistent => true,
+        Mass::Lumped | Mass::Given(_) => false,
+    };
     input.masses = masses;
     input.start = Some(start);
     input.glued = glued(spec);

@@ -76,6 +76,7 @@ fn along(corners: &[[f64; 3]], segments: usize) -> Vec<[f64; 3]> {
 /// A solid put in its place.
 fn solid(spec: &BodySpec, mut mesh: Mesh, notes: &mut Vec<String>) -> Mesh {
     place(spec, &mut mesh.vertices);
+    mesh.edge_points.values_mut().for_each(|x| place(spec, std::slice::from_mut(x)));
     let flipped = mesh.orient();
     if !flipped.is_empty() {
         notes.push(format!(

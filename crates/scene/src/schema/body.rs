@@ -22,7 +22,7 @@ const MASS: Key = Key::optional(
     "mass",
     Kind::Either(const { &[Kind::Word(|| words(MASSES)), Kind::Table(&POINT_MASSES)] }),
     "\"consistent\"",
-    Absent::Word("lumped"),
+    Absent::Means("lumped; consistent for quadratic tets, unless the integrator is explicit"),
     "The mass matrix: diagonal (lumped), ∫ρNₙNₘ (consistent), or masses that the mesh file gives.",
 );
 const MASSES: &[(&str, bool)] = &[("lumped", false), ("consistent", true)];
@@ -84,6 +84,9 @@ pub struct BodySpec {
 /// Mass matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mass {
+    /// As the elements need it: consistent for quadratic tets, where lumping costs accuracy, unless the integrator is explicit
+    /// and so needs a diagonal; lumped for all others.
+    OfElements,
     /// Diagonal.
     Lumped,
     /// ∫ρNₙNₘ.
@@ -102,9 +105,12 @@ impl BodySpec {
         let element = Element::read_of(&mut reader, &mesh.shape.elements())?;
         let gluing = GluingSpec::read_of(&mut reader, element)?;
         let material = MaterialSpec::read_of(&mut reader, element != Element::Springs)?;
-        let mass = reader
-            .optional(&MASS)
-            .map_or(Ok(Mass::Lumped), |item| Mass::read(&item, element, &mesh.shape))?;
+        let absent = match element.solid() {
+            Some(kind) if kind.consistent_mass => Mass::OfElements,
+            _ => Mass::Lumped,
+        };
+        let mass =
+            reader.optional(&MASS).map_or(Ok(absent), |item| Mass::read(&item, element, &mesh.shape))?;
         let damping = reader.optional(&DAMPING).map_or(Ok(Vec::new()), |item| damping::read(&item))?;
         let initial =
             reader.optional(&INITIAL).map_or(Ok(Initial::default()), |item| Initial::read(&item))?;

@@ -26,13 +26,45 @@ pub struct DampedBody {
     pub elements: Vec<Arc<dyn Elements>>,
     /// Global nodes of the body.
     pub nodes: Range<usize>,
-    /// Mass of each global node, kg.
-    pub masses: Arc<Vec<f64>>,
+    /// Mass of each global node, kg; `None`: the consistent mass of the elements.
+    pub masses: Option<Arc<Vec<f64>>>,
     /// Rest positions of all global nodes, flat, m.
     pub rest: Arc<Vec<f64>>,
 }
 
 impl DampedBody {
+    /// Adds c M v.
+    fn add_mass_product(&self, v: &[f64], c: f64, out: &mut [f64]) {
+        match &self.masses {
+            None => self.cells().filter_map(|cells| cells.mass()).for_each(|m| m.add_product(v, c, out)),
+            Some(masses) => {
+                for n in self.nodes.clone() {
+                    for i in 3 * n..3 * n + 3 {
+                        out[i] += c * masses[n] * v[i];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds c M.
+    fn add_mass(&self, c: f64, out: &mut BlockMatrix) {
+        match &self.masses {
+            None => {
+                let mut mass = BlockMatrix::zeros(out.pattern().clone());
+                self.cells().filter_map(|cells| cells.mass()).for_each(|m| m.add_consistent(&mut mass));
+                out.add_scaled(c, &mass);
+            }
+            Some(masses) => {
+                let mut diagonal = vec![0.0; 3 * masses.len()];
+                for n in self.nodes.clone() {
+                    diagonal[3 * n..3 * n + 3].fill(c * masses[n]);
+                }
+                out.add_diagonal(&diagonal);
+            }
+        }
+    }
+
     /// The elements that have points at which damping acts.
     pub fn cells(&self) -> impl Iterator<Item = &dyn ElementCells> {
         self.elements.iter().filter_map(|e| e.cells())

@@ -90,10 +90,8 @@ impl Damping for Rayleigh {
     }
 
     fn add_outer_forces(&self, body: &DampedBody, v: &[f64], f: &mut [f64]) {
-        for n in body.nodes.clone() {
-            for i in 3 * n..3 * n + 3 {
-                f[i] -= self.alpha * body.masses[n] * v[i];
-            }
+        if self.alpha != 0.0 {
+            body.add_mass_product(v, -self.alpha, f);
         }
     }
 
@@ -106,10 +104,8 @@ impl Damping for Rayleigh {
             }
             d.scale(self.beta);
         }
-        let mut diagonal = vec![0.0; 3 * body.masses.len()];
-        for n in body.nodes.clone() {
-            diagonal[3 * n..3 * n + 3].fill(self.alpha * body.masses[n]);
+        if self.alpha != 0.0 {
+            body.add_mass(self.alpha, d);
         }
-        d.add_diagonal(&diagonal);
     }
 }

@@ -1,7 +1,7 @@
 //! Elements: from nodal positions to energies, forces and stiffness.
 //!
-//! A body has a list of [`Elements`], each a set of elements of one kind: linear tets (four at a time in SIMD lanes),
-//! triangles of membranes, springs, bends, and the faces that hold discontinuous cells together. Everything that the
+//! A body has a list of [`Elements`], each a set of elements of one kind: linear and quadratic tets (four at a time in SIMD
+//! lanes), triangles of membranes, springs, bends, and the faces that hold discontinuous cells together. Everything that the
 //! rest of the program asks of a kind goes through this trait: forces, masses, cells and fields for output, and the
 //! points at which damping acts. A new kind for solids is a folder here with its [`SolidKind`], and its line in [`SOLID_KINDS`].
 
@@ -10,6 +10,8 @@ mod dg;
 mod fields;
 mod membrane;
 mod points;
+mod quadratic;
+mod runs;
 mod solid;
 mod springs;
 mod tets;
@@ -20,6 +22,7 @@ pub use dg::{DISCONTINUOUS_TETS, Gluing, Simplices};
 pub use fields::{CellField, von_mises};
 pub use membrane::{Membrane, MembraneModel, Triangle};
 pub use points::{PointLaw, PointSet};
+pub use quadratic::{QUADRATIC_TETS, QuadraticTets};
 pub use solid::{Glued, GluingKind, SolidInput, SolidKind};
 pub use springs::{Spring, Springs};
 pub use tets::{LINEAR_TETS, Tets};
@@ -30,7 +33,7 @@ use lilyan_solve::BlockMatrix;
 use std::any::Any;
 
 /// Every kind of continuous elements for solids; the first is the default.
-pub static SOLID_KINDS: &[&SolidKind] = &[&LINEAR_TETS];
+pub static SOLID_KINDS: &[&SolidKind] = &[&LINEAR_TETS, &QUADRATIC_TETS];
 
 /// A set of elements of one kind, with the elastic energy W of all of them as a [`Potential`].
 pub trait Elements: Potential + Any {
@@ -77,4 +80,8 @@ pub trait ElementMass {
     fn add_lumped(&self, masses: &mut [f64]);
     /// Adds ∫ρNₙNₘ, kg.
     fn add_consistent(&self, mass: &mut BlockMatrix);
+    /// Adds ∫ρNₙ, the consistent mass times 1, kg: what gravity pulls at. It may be negative.
+    fn add_weights(&self, weights: &mut [f64]);
+    /// Adds c M v with the consistent mass M.
+    fn add_product(&self, v: &[f64], c: f64, out: &mut [f64]);
 }

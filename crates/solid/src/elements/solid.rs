@@ -14,6 +14,8 @@ pub struct SolidKind {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
+    /// Whether its mass is consistent unless the integrator is explicit: where lumping costs accuracy.
+    pub consistent_mass: bool,
     /// The nodes of the kind on a mesh.
     pub nodes: fn(Arc<Mesh>) -> Nodes,
     /// Makes the elements of a body.

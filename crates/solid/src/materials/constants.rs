@@ -42,16 +42,23 @@ impl Constants {
         if self.uniform { &self.values } else { &self.values[point * self.count..(point + 1) * self.count] }
     }
 
-    /// The same with point k at `places[k]`. The last entry of four points is filled up with the set of the first
-    /// point: valid numbers, which an element ignores because its weight there is 0.
+    /// The same with point k at `places[k]`.
     pub(crate) fn permuted(&self, places: &[u32]) -> Self {
+        self.placed(places.as_chunks::<1>().0, places.len().div_ceil(LANES))
+    }
+
+    /// The same with point k at all of `places[k]`, in so many entries of four points. Points of entries that are not among
+    /// the places get the set of the first point: valid numbers, which an element ignores because its weight there is 0.
+    pub(crate) fn placed<const N: usize>(&self, places: &[[u32; N]], entries: usize) -> Self {
         if self.uniform {
             return self.clone();
         }
-        let mut values = self.of(0).repeat(places.len().div_ceil(LANES) * LANES);
-        for (e, &place) in places.iter().enumerate() {
-            let at = place as usize * self.count;
-            values[at..at + self.count].copy_from_slice(self.of(e));
+        let mut values = self.of(0).repeat(entries * LANES);
+        for (e, places) in places.iter().enumerate() {
+            for &place in places {
+                let at = place as usize * self.count;
+                values[at..at + self.count].copy_from_slice(self.of(e));
+            }
         }
         Self { values, lanes: Vec::new(), ..*self }
     }

@@ -5,6 +5,8 @@
 pub enum CellKind {
     /// Four nodes.
     Tet,
+    /// Ten nodes: corners, then the edges (01)(12)(02)(03)(13)(23).
+    QuadraticTet,
     /// Three nodes.
     Triangle,
     /// Two nodes: a spring, or a segment of a rope.
@@ -13,12 +15,13 @@ pub enum CellKind {
 
 impl CellKind {
     /// All kinds, in the order in which files number cells.
-    pub const ALL: [Self; 3] = [Self::Tet, Self::Triangle, Self::Line];
+    pub const ALL: [Self; 4] = [Self::Tet, Self::QuadraticTet, Self::Triangle, Self::Line];
 
     /// Nodes of each cell.
     pub fn nodes(self) -> usize {
         match self {
             Self::Tet => 4,
+            Self::QuadraticTet => 10,
             Self::Triangle => 3,
             Self::Line => 2,
         }
@@ -27,7 +30,7 @@ impl CellKind {
     /// 3 for solids, 2 for surfaces, 1 for lines.
     pub fn dimension(self) -> usize {
         match self {
-            Self::Tet => 3,
+            Self::Tet | Self::QuadraticTet => 3,
             Self::Triangle => 2,
             Self::Line => 1,
         }
@@ -37,6 +40,7 @@ impl CellKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Tet => "tet",
+            Self::QuadraticTet => "quadratic tet",
             Self::Triangle => "triangle",
             Self::Line => "spring",
         }
@@ -46,6 +50,7 @@ impl CellKind {
     pub fn vtk(self) -> u8 {
         match self {
             Self::Tet => 10,
+            Self::QuadraticTet => 24,
             Self::Triangle => 5,
             Self::Line => 3,
         }

@@ -9,6 +9,7 @@
 //! | `embed` | points that tets carry along |
 //! | `display` | fine points shown from the motion of a coarse mesh |
 //! | `nodes` | the nodes of a body on its mesh |
+//! | `faces` | integrals over the surface of a body |
 //! | `parents` | between which vertices nodes lie |
 //! | `bvh` | bounding volume hierarchy of triangles |
 
@@ -16,6 +17,7 @@ pub(crate) mod bvh;
 mod cells;
 mod display;
 mod embed;
+mod faces;
 mod locate;
 mod nodes;
 mod order;
@@ -26,8 +28,9 @@ pub(crate) mod topology;
 pub use cells::{CellBlock, CellKind};
 pub use display::{Display, Harmonics, MAX_FLUCTUATION};
 pub use embed::{Embedding, REACH};
+pub use faces::{FacePoint, face_points};
 pub use locate::{Location, Locator};
-pub use nodes::{InnerFace, NodeLayout, Nodes};
+pub use nodes::{CurvedNodes, InnerFace, NodeLayout, Nodes};
 pub use order::Permutation;
 pub use parents::{Interpolate, NodeParents};
 pub use quality::{ElementQuality, Quality};
@@ -57,6 +60,9 @@ pub struct Mesh {
     pub point_data: BTreeMap<String, Vec<f64>>,
     /// Named or numbered vertex sets of the file (pins refer to them).
     pub vertex_sets: BTreeMap<String, Vec<u32>>,
+    /// Places of the nodes on edges, of a mesh of quadratic tets, by the ends of the edge in ascending order, m. An edge that
+    /// is not listed has its node at the middle.
+    pub edge_points: BTreeMap<[u32; 2], [f64; 3]>,
     surface: Computed<Surface>,
 }
 

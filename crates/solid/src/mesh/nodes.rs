@@ -8,6 +8,7 @@
 use super::parents::{Interpolate, NodeParents};
 use super::topology::FACES;
 use super::{Location, Mesh, NO_TET, Surface};
+use crate::math::Mat3;
 use std::sync::Arc;
 
 /// The nodes of a body on its mesh.
@@ -18,7 +19,7 @@ pub struct Nodes {
     own: Option<OwnNodes>,
 }
 
-/// Where the nodes of a kind of elements are, if they are not the vertices. The edges of tets are straight at rest.
+/// Where the nodes of a kind of elements are, if they are not the vertices.
 #[derive(Clone, Debug)]
 pub struct NodeLayout {
     /// The nodes of all tets, as many for each as there are [`NodeLayout::shares`]; the first four are at its corners.
@@ -27,12 +28,27 @@ pub struct NodeLayout {
     pub parents: NodeParents,
     /// The surface of the body as triangles of nodes.
     pub surface: Surface,
+    /// The surface of a body of quadratic tets as faces of six nodes: corners, outward, then the edges (01)(12)(20).
+    pub faces: Vec<[u32; 6]>,
     /// Faces or edges between cells that share no nodes.
     pub inner_faces: Vec<InnerFace>,
     /// The values of the shape functions of a tet at a point with these barycentric coordinates.
     pub shape: fn([f64; 4], &mut [f64]),
+    /// Their derivatives by the last three coordinates, the first being 1 less these.
+    pub slopes: fn([f64; 4], &mut [[f64; 3]]),
     /// The part of the volume of a tet that each of its nodes stands for: ∫N over the volume, or a lumped part. Of sum 1.
     pub shares: &'static [f64],
+    /// Where the nodes are, if some edges are not straight at rest.
+    pub curved: Option<CurvedNodes>,
+}
+
+/// Nodes that do not lie where their parents say, since edges are curved at rest.
+#[derive(Clone, Debug, Default)]
+pub struct CurvedNodes {
+    /// Places of all nodes, m.
+    pub points: Vec<[f64; 3]>,
+    /// ∫N over the volume for each node, m³.
+    pub volumes: Vec<f64>,
 }
 
 /// A layout, and what follows from it.
@@ -49,6 +65,10 @@ const LINEAR_SHARES: [f64; 4] = [0.25; 4];
 
 fn linear_shape(barycentric: [f64; 4], out: &mut [f64]) {
     out.copy_from_slice(&barycentric);
+}
+
+fn linear_slopes(_: [f64; 4], out: &mut [[f64; 3]]) {
+    out.copy_from_slice(&[[-1.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
 }
 
 /// A face between two tets, or an edge between two triangles, whose nodes are not shared.
@@ -79,9 +99,12 @@ impl Nodes {
             cells: (0..4 * mesh.tets().len() as u32).collect(),
             parents: NodeParents::at(corners.to_vec()),
             surface,
+            faces: Vec::new(),
             inner_faces,
             shape: linear_shape,
+            slopes: linear_slopes,
             shares: &LINEAR_SHARES,
+            curved: None,
         };
         Self::with_layout(mesh, layout)
     }
@@ -99,7 +122,10 @@ impl Nodes {
             count * mesh.tets().len(),
             "the layout lists {count} nodes for each tet"
         );
-        let points = layout.parents.interpolated(&mesh.vertices);
+        let points = match &layout.curved {
+            Some(curved) => curved.points.clone(),
+            None => layout.parents.interpolated(&mesh.vertices),
+        };
         let corners = match count {
             4 => Vec::new(),
             _ => layout.cells.chunks_exact(count).map(|cell| [0, 1, 2, 3].map(|k| cell[k])).collect(),
@@ -157,6 +183,16 @@ impl Nodes {
         self.own.as_ref().map_or_else(|| self.mesh.surface(), |own| &own.layout.surface)
     }
 
+    /// The surface as faces of six nodes, of a body of quadratic tets; else empty.
+    pub fn quadratic_faces(&self) -> &[[u32; 6]] {
+        self.own.as_ref().map_or(&[], |own| &own.layout.faces)
+    }
+
+    /// Where the nodes are, if some edges are not straight at rest.
+    pub fn curved(&self) -> Option<&CurvedNodes> {
+        self.own.as_ref()?.layout.curved.as_ref()
+    }
+
     /// Whether the surface has an inside.
     pub fn is_closed(&self) -> bool {
         self.mesh.dimension() == 3 || self.mesh.surface().is_closed()
@@ -196,12 +232,45 @@ impl Nodes {
         let mut weights = vec![0.0; nodes.len()];
         let shape =
             self.own.as_ref().map_or(linear_shape as fn([f64; 4], &mut [f64]), |own| own.layout.shape);
-        shape(location.barycentric, &mut weights);
+        shape(self.own_coordinates(location), &mut weights);
         nodes.iter().copied().zip(weights).collect()
+    }
+
+    /// The coordinates in the tet, whose edges may be curved, of a point that is given by those in the tet of its corners.
+    fn own_coordinates(&self, location: &Location) -> [f64; 4] {
+        let straight = location.barycentric;
+        let Some(own) = self.own.as_ref().filter(|own| own.layout.curved.is_some()) else { return straight };
+        let corners = self.mesh.corners(location.tet);
+        let target: [f64; 3] = std::array::from_fn(|k| (0..4).map(|c| straight[c] * corners[c][k]).sum());
+        let nodes = self.of_tet(location.tet);
+        let (mut values, mut slopes) = (vec![0.0; nodes.len()], vec![[0.0; 3]; nodes.len()]);
+        // Newton's method; the edges of usable tets are so little curved that a few steps do.
+        let mut at = straight;
+        for _ in 0..NEWTON_STEPS {
+            (own.layout.shape)(at, &mut values);
+            (own.layout.slopes)(at, &mut slopes);
+            let mut missing = target;
+            let mut J = Mat3::zero();
+            for (n, (value, slope)) in nodes.iter().zip(values.iter().zip(&slopes)) {
+                let x = own.points[*n as usize];
+                (0..3).for_each(|k| missing[k] -= value * x[k]);
+                J = J + Mat3::outer(x, *slope);
+            }
+            let step = J.inverse().mul_vec(missing);
+            if !step.iter().all(|x| x.is_finite()) {
+                return straight;
+            }
+            (0..3).for_each(|k| at[k + 1] += step[k]);
+            at[0] = 1.0 - at[1] - at[2] - at[3];
+        }
+        at
     }
 
     /// Volume of the tets that each node stands for, m³.
     pub fn volumes(&self) -> Vec<f64> {
+        if let Some(curved) = self.curved() {
+            return curved.volumes.clone();
+        }
         let mut out = vec![0.0; self.len()];
         for (tet, volume) in self.mesh.signed_volumes().into_iter().enumerate() {
             for (node, share) in self.of_tet(tet).iter().zip(self.shares()) {
@@ -211,6 +280,9 @@ impl Nodes {
         out
     }
 }
+
+/// Steps of Newton's method from the straight tet to the curved one.
+const NEWTON_STEPS: usize = 8;
 
 fn tet_node(tet: usize, corner: usize) -> u32 {
     (4 * tet + corner) as u32
@@ -293,9 +365,12 @@ mod tests {
             cells: (0..10).collect(),
             parents,
             surface: Surface::of_triangles(FACES.into_iter().flat_map(parts).collect(), vec![0; 16]),
+            faces: Vec::new(),
             inner_faces: Vec::new(),
             shape: quadratic_shape,
+            slopes: |_, _| unreachable!("asked for curved tets alone"),
             shares: &[-0.05, -0.05, -0.05, -0.05, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2],
+            curved: None,
         };
         Nodes::with_layout(mesh, layout)
     }

@@ -106,6 +106,14 @@ impl Mesh {
         for field in self.point_data.values_mut() {
             *field = vertices.iter().map(|&v| field[v as usize]).collect();
         }
+        self.edge_points = std::mem::take(&mut self.edge_points)
+            .into_iter()
+            .map(|(ends, x)| {
+                let mut ends = ends.map(|v| number[v as usize]);
+                ends.sort_unstable();
+                (ends, x)
+            })
+            .collect();
         for set in self.vertex_sets.values_mut() {
             for v in set {
                 *v = number[*v as usize];

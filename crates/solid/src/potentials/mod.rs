@@ -54,6 +54,15 @@ impl PotentialRole<'_> {
     }
 }
 
+/// Why an elastic energy has no form that a method needs, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithoutForm {
+    /// This material model has none.
+    Material(&'static str),
+    /// No material has one in these elements, in the plural.
+    Elements(&'static str),
+}
+
 /// A potential of the nodal positions.
 pub trait Potential: Send + Sync {
     /// What it is to a model: its column in the report, whether it is contact, limits and state.
@@ -80,8 +89,8 @@ pub trait Potential: Send + Sync {
     fn strains(&self) -> Option<&dyn Strains> {
         None
     }
-    /// What is elastic but has no strains, by the name of its material.
-    fn not_strained(&self) -> Option<&'static str> {
+    /// What is elastic but has no strains.
+    fn not_strained(&self) -> Option<WithoutForm> {
         None
     }
     /// Whether some strains have no compliance.
@@ -89,8 +98,8 @@ pub trait Potential: Send + Sync {
         false
     }
 
-    /// What has no co-rotated form (see [`lilyan_dynamics::corotated`]), by the name of its material.
-    fn not_corotated(&self) -> Option<&'static str> {
+    /// What has no co-rotated form (see [`lilyan_dynamics::corotated`]).
+    fn not_corotated(&self) -> Option<WithoutForm> {
         None
     }
     /// Adds ∇W with the elements' frames turned by `rotation`, N; ∇W itself where there are no elements.

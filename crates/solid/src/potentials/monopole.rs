@@ -51,7 +51,8 @@ impl Monopole {
         masses: Vec<f64>,
         volumes: impl IntoIterator<Item = f64>,
     ) -> Self {
-        let radius = |volume: f64| (0.75 * volume / std::f64::consts::PI).cbrt();
+        // Corners of quadratic tets stand for a negative volume.
+        let radius = |volume: f64| (0.75 * volume.abs() / std::f64::consts::PI).cbrt();
         Self { strength, at, balls: masses.into_iter().zip(volumes.into_iter().map(radius)).collect() }
     }
 

@@ -5,7 +5,7 @@ use crate::elements::{CellField, ElementCells, ElementMass, Elements, PointLaw, 
 use crate::materials::{Frame, Places};
 use crate::math::{Lanes, Mat3};
 use crate::mesh::{CellBlock, CellKind};
-use crate::potentials::{Kind, Potential, PotentialRole};
+use crate::potentials::{Kind, Potential, PotentialRole, WithoutForm};
 use lilyan_dynamics::StiffPart;
 use lilyan_dynamics::corotated::Rotation;
 use lilyan_dynamics::strains::Strains;
@@ -40,15 +40,15 @@ impl Potential for Tets {
     fn strains(&self) -> Option<&dyn Strains> {
         self.has_strains().then_some(self as &dyn Strains)
     }
-    fn not_strained(&self) -> Option<&'static str> {
-        (!self.has_strains()).then(|| self.material.card().name)
+    fn not_strained(&self) -> Option<WithoutForm> {
+        (!self.has_strains()).then(|| WithoutForm::Material(self.material.card().name))
     }
     fn incompressible(&self) -> bool {
         Tets::incompressible(self)
     }
 
-    fn not_corotated(&self) -> Option<&'static str> {
-        self.material.frame().is_none().then(|| self.material.card().name)
+    fn not_corotated(&self) -> Option<WithoutForm> {
+        self.material.frame().is_none().then(|| WithoutForm::Material(self.material.card().name))
     }
     fn add_corotated_gradient(&self, q: &[f64], rotation: Rotation, held: &[bool], g: &mut [f64]) {
         Tets::add_corotated_gradient(self, q, rotation, held, g);
@@ -145,6 +145,22 @@ impl ElementMass for Tets {
                     let block = [c, 0.0, 0.0, 0.0, c, 0.0, 0.0, 0.0, c];
                     mass.add_block(nodes[a] as usize, nodes[b] as usize, &block);
                 }
+            }
+        }
+    }
+
+    /// As lumped.
+    fn add_weights(&self, weights: &mut [f64]) {
+        self.add_lumped(weights);
+    }
+
+    fn add_product(&self, v: &[f64], c: f64, out: &mut [f64]) {
+        for e in 0..Tets::len(self) {
+            let unit = c * self.density(e) * self.volume(e) / 20.0;
+            let nodes = self.tet(e).map(|n| 3 * n as usize);
+            for k in 0..3 {
+                let sum: f64 = nodes.iter().map(|n| v[n + k]).sum();
+                nodes.iter().for_each(|n| out[n + k] += unit * (sum + v[n + k]));
             }
         }
     }

@@ -3,20 +3,11 @@
 //! F = Dₛ Dₘ⁻¹ with Dₛ the current and Dₘ the rest edges from vertex 0. The gradient of vol ψ(F) at
 //! vertices 1, 2, 3 is the columns of vol P Dₘ⁻ᵀ, and minus their sum at vertex 0.
 //!
-//! Blocks come in runs. A kernel sees only the nodes of its run, copied to the beginning of a list of [`Padded`]
-//! vectors, a part that stays in the first-level cache, and adds forces to another such list.
-//!
 //! A law, for example the stress of a material, is asked for a batch of blocks at a time.
 
+use crate::elements::runs::RunVectors;
 use crate::math::{LANES, Lanes, Mat3};
 use lilyan_parallel::simd::{Kernel, Quads};
-
-/// A vector of a node as x, y, z, 0: moved by one instruction.
-pub type Padded = [f64; 4];
-
-/// Vectors on the nodes of a run. The list has room for every `u16`, so that a kernel need not check an index; the
-/// operating system provides memory only for the part that is used.
-pub type RunVectors = [Padded; 1 << 16];
 
 /// Four tets: vertices, Dₘ⁻¹, volumes. The last blocks may be
 /// filled up with a tet of volume 0.

@@ -17,7 +17,7 @@ fn unit_strain(k: usize) -> Mat3 {
 
 /// Of a material at F. One that minds being rotated has no such part, nor has a flat element; they give all of ∂P/∂F,
 /// projected.
-pub(super) fn material_tangent(material: &dyn Material, c: &[f64], F: &Mat3) -> Mat9 {
+pub(in crate::elements) fn material_tangent(material: &dyn Material, c: &[f64], F: &Mat3) -> Mat9 {
     // A cube of 1e-4 of its size has lost half of its digits.
     if !material.card().frame_indifferent || F.det().abs() < 1e-12 {
         return material.hessian_projected(c, F);

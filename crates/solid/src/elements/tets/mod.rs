@@ -8,15 +8,16 @@ mod material_tangent;
 mod stiffness;
 mod strains;
 
-use kernel::{Block, Padded};
-use material_tangent::material_tangent;
+use kernel::Block;
+pub(super) use material_tangent::material_tangent;
 
+use crate::elements::runs::{Arrangement, RunMembers, Sharing, arrange};
 use crate::elements::{SolidInput, SolidKind};
 use crate::materials::{Constants, Lame, Material};
 use crate::math::{LANES, Lanes, Mat3};
-use crate::mesh::{Mesh, Nodes};
-use std::sync::{Arc, Mutex, OnceLock};
-use stiffness::Plan;
+use crate::mesh::Nodes;
+use std::sync::{Arc, OnceLock};
+use stiffness::TET_PAIRS;
 use strains::Lists;
 
 /// Blocks in a run: 1024 tets, which touch some 300 nodes of a well-ordered mesh. What a kernel gathers
@@ -44,33 +45,19 @@ pub struct Tets {
     moduli: Constants,
     /// kg/m³, one for all tets or one for each.
     density: Vec<f64>,
-    /// Global nodes of the body.
-    nodes: std::ops::Range<usize>,
-    /// Global nodes that each run touches, ascending, run after run.
-    members: Vec<u32>,
-    /// Where the members of each run begin; one more entry than runs.
-    starts: Vec<u32>,
-    /// Where each node is among the members.
-    incidence: OnceLock<Incidence>,
-    /// Forces on the members, kept from one call to the next.
-    partial: Mutex<Vec<Padded>>,
+    /// The nodes of each run.
+    members: RunMembers,
     /// How matrices of the patterns that were asked for are summed up.
-    plans: Mutex<Vec<Arc<Plan>>>,
+    sharing: Sharing<TET_PAIRS>,
     /// Nodes and compliances of the strains.
     lists: OnceLock<Lists>,
-}
-
-/// Compressed lists: node n of the body is at the places `members[start[n]..start[n + 1]]` of
-/// [`Tets::members`], ascending.
-struct Incidence {
-    pub start: Vec<u32>,
-    pub members: Vec<u32>,
 }
 
 /// Continuous linear tets.
 pub static LINEAR_TETS: SolidKind = SolidKind {
     name: "tets",
     summary: "linear tets: solids",
+    consistent_mass: false,
     nodes: Nodes::at_vertices,
     build: |input| vec![Arc::new(Tets::of(input))],
 };
@@ -80,31 +67,8 @@ impl Tets {
     pub fn of(input: SolidInput<'_>) -> Self {
         let SolidInput { dofs, material, constants, moduli, density, glued: _ } = input;
         let nodes = dofs.nodes();
-        let order = compact_order(nodes);
-        let mut blocks = Vec::with_capacity(order.len().div_ceil(LANES));
-        let (mut members, mut starts) = (Vec::new(), vec![0]);
-        let mut places = vec![0; order.len()];
-        for run in order.chunks(RUN * LANES) {
-            let touched = touched(nodes, run);
-            let count = run.len().div_ceil(LANES);
-            for k in 0..count {
-                // Lane l walks through its own quarter of the run. Neighbours, which share nodes, are then
-                // far apart in time, and no sum at a node waits for the one before.
-                let tets = std::array::from_fn(|lane| run.get(lane * count + k).copied());
-                for (lane, e) in tets.iter().enumerate() {
-                    if let Some(e) = e {
-                        places[*e as usize] = (LANES * blocks.len() + lane) as u32;
-                    }
-                }
-                blocks.push(block(nodes, tets, run[0], &touched));
-            }
-            members.extend(touched.iter().map(|n| dofs.global(*n)));
-            starts.push(members.len() as u32);
-        }
-        let mut numbers = vec![u32::MAX; LANES * blocks.len()];
-        for (e, &place) in places.iter().enumerate() {
-            numbers[place as usize] = e as u32;
-        }
+        let Arrangement { blocks, places, numbers, members } =
+            arrange(dofs, RUN, |tets, fill, touched| block(nodes, tets, fill, touched));
         Self {
             blocks,
             numbers,
@@ -115,12 +79,8 @@ impl Tets {
             places,
             sorting: nodes.tets().iter().map(Sorting::of).collect(),
             material,
-            nodes: dofs.range(),
             members,
-            starts,
-            incidence: OnceLock::new(),
-            partial: Mutex::default(),
-            plans: Mutex::default(),
+            sharing: Sharing::new(RUN),
             lists: OnceLock::new(),
         }
     }
@@ -142,7 +102,7 @@ impl Tets {
 
     /// The global nodes of the body.
     pub fn nodes(&self) -> std::ops::Range<usize> {
-        self.nodes.clone()
+        self.members.nodes()
     }
 
     /// Place of tet e in the blocks.
@@ -154,7 +114,7 @@ impl Tets {
     #[inline]
     fn ascending(&self, place: usize) -> [u32; 4] {
         let block = &self.blocks[place / LANES];
-        let members = &self.members[self.starts[place / (RUN * LANES)] as usize..];
+        let members = self.members.of(place / (RUN * LANES));
         let mut nodes = [0; 4];
         for corner in 0..4 {
             nodes[corner] = members[usize::from(block.nodes[corner][place % LANES])];
@@ -237,33 +197,6 @@ impl Sorting {
     fn place(self, corner: usize) -> usize {
         usize::from(self.0 >> (2 * corner) & 3)
     }
-}
-
-/// Tets in an order in which runs touch few nodes.
-fn compact_order(nodes: &Nodes) -> Vec<u32> {
-    let touches =
-        |order: &[u32]| order.chunks(RUN * LANES).map(|run| touched(nodes, run).len()).sum::<usize>();
-    let tets = nodes.tets();
-    let given: Vec<u32> = (0..tets.len() as u32).collect();
-    let before = touches(&given);
-    if before as f64 <= COMPACT * tets.len() as f64 {
-        return given;
-    }
-    let order = Mesh::new(nodes.points().to_vec(), tets.to_vec()).reorder().tets;
-    if touches(&order) < before { order } else { given }
-}
-
-/// Nodes per tet above which another order is looked for: a run of compact shape touches some 0.27, one
-/// of lines of cells twice as many, one of tets from anywhere four.
-const COMPACT: f64 = 0.35;
-
-/// Nodes of a run, ascending.
-fn touched(nodes: &Nodes, run: &[u32]) -> Vec<u32> {
-    let tets = nodes.tets();
-    let mut list: Vec<u32> = run.iter().flat_map(|&e| tets[e as usize]).collect();
-    list.sort_unstable();
-    list.dedup();
-    list
 }
 
 /// Four tets at rest; those absent are the tet `fill` with volume 0.

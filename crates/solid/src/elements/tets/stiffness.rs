@@ -1,49 +1,23 @@
-//! Sums of element matrices, in parallel and yet the same to the bit for any number of threads: each thread owns a
-//! part of the matrix and computes all tets that touch it, in their order. The few that touch two parts are computed
-//! twice; nobody waits, and nothing is stored in between.
+//! Stiffness of tets and of whatever has a matrix at their points.
 
-use super::assembly::{gather, with_scratch};
-use super::kernel::{Block, Gradients, RunVectors};
+use super::kernel::{Block, Gradients};
 use super::{RUN, Tets};
+use crate::elements::runs::{MatrixPart, NOWHERE, PairPositions, RunVectors, gather, with_scratch};
 use crate::materials::basis_tangent::contract;
 use crate::materials::{BasisTangent, Mat9};
 use crate::math::{LANES, Lanes, Mat3, Scalar};
 use lilyan_parallel::simd::{self, Kernel, Quads};
-use lilyan_parallel::threads;
 use lilyan_solve::{BlockMatrix, BlockPattern};
-use std::ops::Range;
-use std::sync::Arc;
+
+/// How many lower blocks an element matrix has.
+pub(super) const TET_PAIRS: usize = 10;
 
 /// Local pairs of the ten lower blocks of an element matrix.
-const PAIRS: [(usize, usize); 10] =
+const PAIRS: [(usize, usize); TET_PAIRS] =
     [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2), (3, 3)];
-
-/// Where the ten lower blocks of four tets are; `NOWHERE` for a tet that is none.
-type Positions = [[u32; 10]; LANES];
-
-/// There are never so many blocks.
-const NOWHERE: u32 = u32::MAX;
 
 /// Blocks of tets whose stiffness is computed before it is summed up: it stays in the first-level cache.
 const CHUNK: usize = 8;
-
-/// Runs per thread, at least: some 400 µs of work.
-const RUNS_PER_THREAD: usize = 2;
-
-/// How the matrices of one pattern are summed up by so many threads.
-pub(super) struct Plan {
-    pattern: Arc<BlockPattern>,
-    positions: Arc<Vec<Positions>>,
-    shares: Vec<ThreadShare>,
-}
-
-/// What one thread does.
-struct ThreadShare {
-    /// The blocks of the matrix that it owns.
-    owned: Range<usize>,
-    /// The blocks of tets that touch these, none across the border of two runs.
-    touching: Vec<Range<u32>>,
-}
 
 /// The stiffness per volume between the corners of some blocks, the first of which has that number; positions of the nodes of
 /// their run.
@@ -94,39 +68,25 @@ impl Tets {
         if self.is_empty() {
             return;
         }
-        let plan = self.plan_for(h.pattern());
-        let mut rest = h.values_mut();
-        let mut behind = 0;
-        let mut work = Vec::with_capacity(plan.shares.len());
-        for share in &plan.shares {
-            let (_, from) = rest.split_at_mut(share.owned.start - behind);
-            let (own, after) = from.split_at_mut(share.owned.len());
-            work.push((share, own));
-            (rest, behind) = (after, share.owned.end);
-        }
-        threads::par_chunks_mut(&mut work, 1, |_, work| {
-            let (share, values) = &mut work[0];
-            self.add_share(q, stiffnesses, &plan.positions, share, values);
-        });
+        self.sharing.each_part(
+            h,
+            self.members.runs(),
+            |pattern| self.positions_in(pattern),
+            &|part| self.add_part(q, stiffnesses, part),
+        );
     }
 
-    fn add_share(
-        &self,
-        q: &[f64],
-        stiffnesses: Stiffnesses<'_>,
-        positions: &[Positions],
-        share: &ThreadShare,
-        values: &mut [[f64; 9]],
-    ) {
+    fn add_part(&self, q: &[f64], stiffnesses: Stiffnesses<'_>, part: MatrixPart<'_, TET_PAIRS>) {
+        let MatrixPart { touching, positions, start: first_value, values } = part;
         let mut gathered = usize::MAX;
         let mut corners = [[[Lanes::zero(); 9]; 6]; CHUNK];
         with_scratch(|[local, ..]| {
             let local = local.vectors();
-            for range in &share.touching {
+            for range in touching {
                 let (start, end) = (range.start as usize, range.end as usize);
                 let run = start / RUN;
                 if run != gathered && !q.is_empty() {
-                    gather(self.members_of(run), q, local);
+                    gather(self.members.of(run), q, local);
                     gathered = run;
                 }
                 for first in (start..end).step_by(CHUNK) {
@@ -134,35 +94,14 @@ impl Tets {
                     let corners = &mut corners[..blocks.len()];
                     stiffnesses(first, blocks, local, corners);
                     let positions = &positions[first..first + blocks.len()];
-                    simd::run(Scatter { blocks, corners, positions, start: share.owned.start, values });
+                    simd::run(Scatter { blocks, corners, positions, start: first_value, values });
                 }
             }
         });
     }
 
-    /// Kept for each of the few patterns that a model has.
-    fn plan_for(&self, pattern: &Arc<BlockPattern>) -> Arc<Plan> {
-        let shares = threads::threads().min(self.runs() / RUNS_PER_THREAD).max(1);
-        let mut kept = self.plans.lock().unwrap_or_else(|e| e.into_inner());
-        let same = |plan: &&Arc<Plan>| Arc::ptr_eq(&plan.pattern, pattern);
-        if let Some(known) = kept.iter().filter(same).find(|plan| plan.shares.len() == shares) {
-            return known.clone();
-        }
-        let positions = match kept.iter().find(same) {
-            Some(known) => known.positions.clone(),
-            None => Arc::new(self.positions_in(pattern)),
-        };
-        let shares = self.shares(&positions, shares);
-        let made = Arc::new(Plan { pattern: pattern.clone(), positions, shares });
-        if kept.len() == 4 {
-            kept.remove(0);
-        }
-        kept.push(made.clone());
-        made
-    }
-
-    fn positions_in(&self, pattern: &BlockPattern) -> Vec<Positions> {
-        let mut positions = vec![[[NOWHERE; 10]; LANES]; self.blocks.len()];
+    fn positions_in(&self, pattern: &BlockPattern) -> Vec<PairPositions<TET_PAIRS>> {
+        let mut positions = vec![[[NOWHERE; TET_PAIRS]; LANES]; self.blocks.len()];
         for (place, _) in self.numbers.iter().enumerate().filter(|(_, e)| **e != NOWHERE) {
             let tet = self.ascending(place);
             for (to, (a, b)) in positions[place / LANES][place % LANES].iter_mut().zip(PAIRS) {
@@ -172,38 +111,13 @@ impl Tets {
         }
         positions
     }
-
-    /// Cuts the matrix into so many parts of one size.
-    fn shares(&self, positions: &[Positions], count: usize) -> Vec<ThreadShare> {
-        let all = || positions.iter().flatten().flatten().copied().filter(|&p| p != NOWHERE);
-        let first = all().min().map_or(0, |p| p as usize);
-        let size = all().max().map_or(0, |p| p as usize + 1) - first;
-        let cut = |k: usize| first + size * k / count;
-        (0..count)
-            .map(|k| {
-                let owned = cut(k)..cut(k + 1);
-                let mut touching: Vec<Range<u32>> = Vec::new();
-                for (block, positions) in positions.iter().enumerate() {
-                    if !positions.iter().flatten().any(|&p| owned.contains(&(p as usize))) {
-                        continue;
-                    }
-                    let number = block as u32;
-                    match touching.last_mut() {
-                        Some(last) if last.end == number && !block.is_multiple_of(RUN) => last.end += 1,
-                        _ => touching.push(number..number + 1),
-                    }
-                }
-                ThreadShare { owned, touching }
-            })
-            .collect()
-    }
 }
 
 /// Adds element matrices to the blocks of a matrix from number `start` on; those elsewhere are left to others.
 struct Scatter<'a> {
     blocks: &'a [Block],
     corners: &'a [BasisTangent<Lanes>],
-    positions: &'a [Positions],
+    positions: &'a [PairPositions<TET_PAIRS>],
     start: usize,
     values: &'a mut [[f64; 9]],
 }

@@ -1,0 +1,120 @@
+//! Quadratic tets as [`Elements`].
+
+use super::QuadraticTets;
+use super::kernel::POINTS;
+use crate::elements::tets::material_tangent;
+use crate::elements::{CellField, ElementCells, ElementMass, Elements, PointLaw, PointSet};
+use crate::materials::Frame;
+use crate::math::{Lanes, Mat3};
+use crate::mesh::{CellBlock, CellKind};
+use crate::potentials::{Kind, Potential, PotentialRole, WithoutForm};
+use lilyan_dynamics::StiffPart;
+use lilyan_solve::BlockMatrix;
+use lilyan_solve::newton::Curvature;
+
+impl Potential for QuadraticTets {
+    fn role(&self) -> PotentialRole<'_> {
+        PotentialRole::smooth(Kind::Elastic)
+    }
+    fn energy(&self, q: &[f64]) -> f64 {
+        QuadraticTets::energy(self, q)
+    }
+    fn add_gradient(&self, q: &[f64], g: &mut [f64]) {
+        QuadraticTets::add_gradient(self, q, g);
+    }
+    fn add_hessian(&self, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+        QuadraticTets::add_hessian(self, q, curvature == Curvature::Projected, h);
+    }
+    fn add_stiff_hessian(&self, q: &[f64], part: StiffPart, h: &mut BlockMatrix) {
+        match part {
+            StiffPart::Elements => QuadraticTets::add_hessian(self, q, true, h),
+            StiffPart::Material => self.add_point_matrices(h, &|e, point| {
+                material_tangent(self.material, self.constants(e), &self.gradient_of(e, point, q))
+            }),
+        }
+    }
+    fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
+        QuadraticTets::add_discrete_gradient(self, q0, q1, g)
+    }
+    fn not_strained(&self) -> Option<WithoutForm> {
+        Some(WithoutForm::Elements("quadratic tets"))
+    }
+    fn not_corotated(&self) -> Option<WithoutForm> {
+        Some(WithoutForm::Elements("quadratic tets"))
+    }
+}
+
+impl Elements for QuadraticTets {
+    fn len(&self) -> usize {
+        QuadraticTets::len(self)
+    }
+    fn each_clique(&self, f: &mut dyn FnMut(&[u32])) {
+        (0..QuadraticTets::len(self)).for_each(|e| f(&self.tet(e)));
+    }
+    fn joins(&self) -> bool {
+        false
+    }
+    fn has_constant_stiffness(&self) -> bool {
+        self.material.frame() == Some(Frame::Fixed)
+    }
+    fn add_hessian_product(&self, q: &[f64], v: &[f64], c: f64, out: &mut [f64]) {
+        QuadraticTets::add_hessian_product(self, q, v, c, out);
+    }
+    fn cells(&self) -> Option<&dyn ElementCells> {
+        Some(self)
+    }
+}
+
+impl ElementCells for QuadraticTets {
+    fn cell_kind(&self) -> CellKind {
+        CellKind::QuadraticTet
+    }
+    fn block(&self) -> CellBlock {
+        let nodes = (0..QuadraticTets::len(self)).flat_map(|e| self.tet(e)).collect();
+        CellBlock { kind: self.cell_kind(), nodes }
+    }
+    fn mass(&self) -> Option<&dyn ElementMass> {
+        Some(self)
+    }
+    /// Means over the points, by volume; of the ratio of volumes the smallest, which says how near the tet is to inversion.
+    fn append_field(&self, field: CellField, q: &[f64], out: &mut Vec<f64>) {
+        for e in 0..QuadraticTets::len(self) {
+            match field {
+                CellField::Volume => out.push(self.volume(e)),
+                CellField::Young => out.push(self.moduli(e).young()),
+                CellField::VolumeRatio => {
+                    let ratios = (0..POINTS).map(|point| self.gradient_of(e, point, q).det());
+                    out.push(ratios.fold(f64::INFINITY, f64::min));
+                }
+                CellField::EnergyDensity => {
+                    out.extend(self.mean(e, q, |F| [self.material.energy(self.constants(e), F)]));
+                }
+                CellField::Stress => out.extend(self.mean(e, q, |F| self.cauchy(e, F))),
+            }
+        }
+    }
+
+    fn add_point_forces(&self, fields: [&[f64]; 2], law: &dyn PointLaw, out: &mut [f64]) {
+        self.add_forces(fields, out, &|first, gradients, P| {
+            let elastic = |F: &[Mat3<Lanes>], P: &mut [Mat3<Lanes>]| {
+                self.material.stresses(self.entries(first), F, P);
+            };
+            let moduli = self.moduli_of_entries(first);
+            law.stresses(PointSet { dimension: 3, moduli, elastic: &elastic }, gradients, P);
+        });
+    }
+    fn add_point_matrix(&self, q: &[f64], law: &dyn PointLaw, out: &mut BlockMatrix) {
+        self.add_point_matrices(out, &|e, point| {
+            law.tangent(3, self.moduli_at(e), &self.gradient_of(e, point, q))
+        });
+    }
+}
+
+impl QuadraticTets {
+    /// P Fᵀ/J, Pa, row by row.
+    fn cauchy(&self, e: usize, F: &Mat3) -> [f64; 9] {
+        let P = self.material.stress(self.constants(e), F);
+        let stress = P.mul_transpose(F).scale(1.0 / F.det());
+        std::array::from_fn(|k| stress[(k / 3, k % 3)])
+    }
+}
