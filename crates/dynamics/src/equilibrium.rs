@@ -316,6 +316,7 @@ impl System for &StaticSystem<'_> {
             constraints: inner.constraints.map(|_| *self as &dyn Constraints),
             feasible_step: inner.feasible_step,
             terms: inner.terms,
+            timed: None,
             discrete_gradient: None,
             split: None,
             corotated: Err(Lacking::Corotation),

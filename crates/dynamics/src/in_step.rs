@@ -44,6 +44,7 @@ impl System for InStep<'_> {
             feasible_step: Some(self),
             // The terms are part of W already. The field tells that W differs from step to step.
             terms: inner.terms,
+            timed: inner.timed,
             discrete_gradient: Some(self),
             // The system defines these for W without the terms.
             split: None,

@@ -47,6 +47,7 @@ impl EnergyFlow {
             || abilities.dissipation.is_some()
             || abilities.end_impulse.is_some()
             || abilities.terms.is_some()
+            || abilities.timed.is_some()
             || abilities.prescribed_moves()
             || abilities.constraints_move()
     }
@@ -93,6 +94,12 @@ impl EnergyFlow {
             let mut load = vec![0.0; n];
             loads.add_load(middle, &mut load);
             flow.work += dot(&load, &displacement);
+        }
+        if let Some(timed) = abilities.timed {
+            // ΔW less what the forces of the middle of the step took from the motion.
+            let energy = |t: f64, q: &[f64]| timed.timed_energy(t, q);
+            flow.work += energy(after.t, &after.q) - energy(middle, &after.q);
+            flow.work += energy(middle, &before.q) - energy(before.t, &before.q);
         }
         // Exact where the force acts along a discrete gradient, else of second order as the step.
         if let Some(moving) =

@@ -24,6 +24,7 @@
 
 pub mod analysis;
 pub mod constraints;
+mod drift;
 pub mod driver;
 mod effort;
 pub mod equilibrium;
@@ -42,6 +43,7 @@ pub mod options;
 mod prescribed;
 mod simulation;
 pub mod spectrum;
+mod start;
 mod state;
 mod step;
 pub mod system;

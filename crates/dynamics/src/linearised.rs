@@ -4,8 +4,10 @@
 //!
 //! Time-dependent terms (loads, moving Dirichlet dofs) are evaluated in the middle of the step ([`EvaluationTime::Middle`]), and forces
 //! without potential at q + ½hv, which replaces ∂f/∂q. A step that is exact for this system is then of second order.
-//! Partly implicit methods evaluate them at the end ([`EvaluationTime::End`]), where their stiff part is in equilibrium.
+//! Partly implicit methods evaluate them at the end ([`EvaluationTime::End`]), where their stiff part is in equilibrium. δq is measured in
+//! a frame that moves with the Dirichlet dofs ([`crate::drift`]).
 
+use crate::drift::drift;
 use crate::prescribed::Prescribed;
 use crate::step::first_not_finite;
 use crate::{State, StepError, System};
@@ -38,10 +40,15 @@ pub struct Linearised<'a> {
     kind: Damping,
     /// −∇W at q, N.
     potential_force: Vec<f64>,
-    /// v of the free unknowns, 0 where prescribed, m/s.
+    /// v of the free unknowns relative to the moving frame, 0 where prescribed, m/s.
     pub velocity: Vec<f64>,
+    /// The velocity of that frame, m/s.
+    drift: Vec<f64>,
     /// a of the free unknowns, 0 where prescribed, m/s².
     pub acceleration: Vec<f64>,
+    /// The change of Ma if moving Dirichlet dofs are where they are in the middle of the step, N. Empty if none moves, or if they are there
+    /// already. Exact solutions for constant forces take it: with Dirichlet dofs of the end they would run ahead by half a step.
+    pub force_in_the_middle: Vec<f64>,
 }
 
 impl<'a> Linearised<'a> {
@@ -60,8 +67,15 @@ impl<'a> Linearised<'a> {
             EvaluationTime::End => (state.t + h, 0.0),
         };
         let (mut q, mut v) = (state.q.clone(), state.v.clone());
-        let mut acceleration = vec![0.0; n];
+        let (mut acceleration, mut frame) = (vec![0.0; n], vec![0.0; n]);
         if prescribed.any() {
+            frame = drift(system.pattern(), prescribed, state, h);
+            (0..n).for_each(|i| q[i] += (time - state.t) * frame[i]);
+            // Without this the frame may lead to an infeasible place.
+            if !system.energy(time, &q).is_finite() {
+                q.clone_from(&state.q);
+                frame.fill(0.0);
+            }
             let (mut middle, mut rate) = (q.clone(), v.clone());
             abilities.place_prescribed(time, &mut middle, &mut rate);
             for i in (0..n).filter(|&i| prescribed.mask[i]) {
@@ -81,8 +95,9 @@ impl<'a> Linearised<'a> {
         let mut damping = None;
         let mut kind = Damping::Rayleigh { alpha: 0.0, beta: 0.0 };
         if let Some(dissipation) = abilities.dissipation {
-            let mut ahead: Vec<f64> =
-                (0..n).map(|i| q[i] + if prescribed.mask[i] { 0.0 } else { flight * v[i] }).collect();
+            let mut ahead: Vec<f64> = (0..n)
+                .map(|i| q[i] + if prescribed.mask[i] { 0.0 } else { flight * (v[i] - frame[i]) })
+                .collect();
             // q + ½hv may be infeasible. Then the second order is lost, but not the step.
             if !system.energy(time, &ahead).is_finite() {
                 ahead.clone_from(&q);
@@ -101,10 +116,16 @@ impl<'a> Linearised<'a> {
             return Err(StepError::NotFinite { t: state.t, h, dof });
         }
         stiffness.hold(&prescribed.mask);
+        let mut middle = Vec::new();
+        if when == EvaluationTime::End && abilities.prescribed_moves() {
+            let place: Vec<f64> = (0..n).map(|i| state.q[i] + 0.5 * h * frame[i]).collect();
+            middle = change_of_force(system, &prescribed.mask, state.t + 0.5 * h, place, &potential_force);
+        }
         system.mass().solve(&prescribed.mask, &force, &mut acceleration);
         for i in (0..n).filter(|&i| prescribed.mask[i]) {
             (v[i], acceleration[i]) = (0.0, 0.0);
         }
+        v.iter_mut().zip(&frame).for_each(|(v, drift)| *v -= drift);
         Ok(Self {
             system,
             held: &prescribed.mask,
@@ -115,7 +136,9 @@ impl<'a> Linearised<'a> {
             kind,
             potential_force,
             velocity: v,
+            drift: frame,
             acceleration,
+            force_in_the_middle: middle,
         })
     }
 
@@ -135,6 +158,11 @@ impl<'a> Linearised<'a> {
     /// The structure of D. It is found from the matrix, so that it holds for every damping model.
     pub fn kind(&self) -> Damping {
         self.kind
+    }
+
+    /// Adds the way of the moving frame over a step to a displacement.
+    pub fn add_drift(&self, h: f64, dq: &mut [f64]) {
+        dq.iter_mut().zip(&self.drift).for_each(|(dq, drift)| *dq += h * drift);
     }
 
     /// Replaces K by its projection element by element, which is positive semidefinite.
@@ -251,6 +279,21 @@ impl<'a> Linearised<'a> {
         }
         found
     }
+}
+
+/// −∇W with Dirichlet dofs as they are at `t`, and the free unknowns at `q`, without a force; 0 where prescribed. Empty if infeasible.
+fn change_of_force(system: &dyn System, held: &[bool], t: f64, mut q: Vec<f64>, without: &[f64]) -> Vec<f64> {
+    let mut force = vec![0.0; q.len()];
+    let mut rates = vec![0.0; q.len()];
+    system.abilities().place_prescribed(t, &mut q, &mut rates);
+    system.gradient(t, &q, &mut force);
+    if first_not_finite(&[&force]).is_some() {
+        return Vec::new();
+    }
+    for i in 0..force.len() {
+        force[i] = if held[i] { 0.0 } else { -force[i] - without[i] };
+    }
+    force
 }
 
 /// Moves the state by the motion of the linearised system, if the end is feasible.

@@ -5,6 +5,7 @@ use crate::StepLength;
 use crate::fit::Fitting;
 use crate::integrators;
 use crate::ledger::{EnergyFlow, Ledger};
+use crate::start;
 use crate::timeline::Timeline;
 use crate::{Effort, EnergyParts, Integrator, Memory, MemoryError, State, StepError, StepStats, System};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,8 @@ pub struct Simulation<S: System> {
     energies: OnceLock<(f64, EnergyParts)>,
     /// The state before the current step. It is a field so that its memory is reused.
     before: State,
+    /// Whether a steep start is resolved ([`start`]).
+    resolves_start: bool,
 }
 
 /// Statistics of a nominal step.
@@ -83,6 +86,7 @@ impl<S: System> Simulation<S> {
             max_halvings: 10,
             energies: OnceLock::new(),
             before: State::default(),
+            resolves_start: true,
         };
         simulation.ledger.initial = simulation.total_energy();
         simulation
@@ -158,6 +162,11 @@ impl<S: System> Simulation<S> {
     pub fn total_energy(&self) -> f64 {
         let (kinetic, parts) = self.energies();
         kinetic + parts.total()
+    }
+
+    /// Takes the first step as a whole even where damping makes it steep, to measure the method itself.
+    pub(crate) fn take_whole_steps(&mut self) {
+        self.resolves_start = false;
     }
 
     /// Replaces the state. The change of energy counts as external work. The integrator is reset.
@@ -272,7 +281,7 @@ impl<S: System> Simulation<S> {
             self.constraint_forces.clear();
         }
         if pace == StepLength::Fixed {
-            self.step_with_halving(step, &mut record)?;
+            self.fixed_step(step, &mut record)?;
             record.advanced = step;
         } else {
             let snapshot = self.snapshot();
@@ -295,6 +304,24 @@ impl<S: System> Simulation<S> {
             self.state.t = nominal;
         }
         Ok(record)
+    }
+
+    /// One step of the integrator, or in a steep start ([`start`]) a sequence of steps that grow.
+    fn fixed_step(&mut self, h: f64, record: &mut StepRecord) -> Result<(), StepError> {
+        let first = self.timeline.index == 0 && self.resolves_start && !self.integrator.claims().explicit;
+        let halvings = if first { start::halvings(&self.system, &self.state, h) } else { 0 };
+        if halvings == 0 {
+            return self.step_with_halving(h, record);
+        }
+        tracing::debug!(halvings, "damping makes the start steep");
+        let snapshot = self.snapshot();
+        for k in std::iter::once(halvings).chain((1..=halvings).rev()) {
+            if let Err(error) = self.step_with_halving(h * 0.5f64.powi(k), record) {
+                self.roll_back(snapshot);
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// One step of the integrator, halved where it fails.

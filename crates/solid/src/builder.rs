@@ -2,7 +2,9 @@
 //! library users call.
 
 use crate::build_error::BuildError;
-use crate::contact::{ContactModel, ContactPair, ContactSurface, ContactSurfaces};
+use crate::contact::{
+    ContactModel, ContactPair, ContactSurface, ContactSurfaces, MovingObstacle, ObstacleMotion, ObstacleShape,
+};
 use crate::damping::{DampedBody, Damping};
 use crate::dofs::DofMap;
 use crate::elements::{
@@ -149,6 +151,7 @@ pub struct ModelBuilder {
     monopole: Option<(f64, [f64; 3])>,
     /// Made when all bodies are known.
     contacts: Vec<(ContactPair, Arc<dyn ContactModel>)>,
+    moving: Vec<(ObstacleShape, ObstacleMotion, Arc<dyn ContactModel>)>,
     others: Vec<Box<dyn Potential>>,
     pins: Vec<Pin>,
     loads: Vec<Load>,
@@ -239,6 +242,18 @@ impl ModelBuilder {
         }
         model.check()?;
         self.contacts.push((pair, model));
+        Ok(())
+    }
+
+    /// Contact of all bodies with an obstacle that moves. The error names what is wrong.
+    pub fn contact_with_moving(
+        &mut self,
+        shape: ObstacleShape,
+        motion: ObstacleMotion,
+        model: Arc<dyn ContactModel>,
+    ) -> Result<(), BuildError> {
+        model.check()?;
+        self.moving.push((shape, motion, model));
         Ok(())
     }
 
@@ -374,6 +389,11 @@ impl ModelBuilder {
         let (obstacles, others): (Vec<_>, Vec<_>) =
             self.contacts.iter().partition(|(pair, _)| is_obstacle(pair));
         let all = obstacles.into_iter().chain(others);
-        all.map(|(pair, model)| model.potential(*pair, &surfaces)).collect()
+        let still = all.map(|(pair, model)| model.potential(*pair, &surfaces));
+        let moving = self.moving.iter().map(|(shape, motion, model)| {
+            let obstacle = MovingObstacle::new(*shape, motion.clone(), model.clone(), self.surface());
+            Arc::new(obstacle) as Arc<dyn Potential>
+        });
+        still.chain(moving).collect()
     }
 }

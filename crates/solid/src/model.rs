@@ -83,6 +83,8 @@ pub struct Model {
     /// How often forces and second derivatives were asked for.
     pub(crate) calls: [AtomicU64; 2],
     pub(crate) incompressible: bool,
+    /// Whether a potential changes in time.
+    pub(crate) has_timed_potential: bool,
     /// Whether the last potential is a tether.
     pulled: bool,
 }
@@ -140,6 +142,7 @@ impl Model {
         let length = (0..3).map(|k| (bounds[1][k] - bounds[0][k]).powi(2)).sum::<f64>().sqrt();
         Self {
             incompressible: parts.potentials.iter().any(|p| p.incompressible()),
+            has_timed_potential: parts.potentials.iter().any(|p| p.at(0.0).is_some()),
             bodies: parts.bodies,
             potentials: parts.potentials,
             dampings: parts.dampings,
@@ -212,10 +215,18 @@ impl Model {
         &self.potentials
     }
 
-    /// Adds what contacts do to the nodes, N.
-    pub fn add_contact_forces(&self, q: &[f64], f: &mut [f64]) {
+    /// The potentials as they are at t.
+    pub(crate) fn potentials_at(&self, t: f64) -> impl Iterator<Item = PotentialAt<'_>> {
+        self.potentials.iter().map(move |p| match p.at(t) {
+            Some(now) => PotentialAt::Changing(now),
+            None => PotentialAt::Fixed(p.as_ref()),
+        })
+    }
+
+    /// Adds what contacts do to the nodes at t, N.
+    pub fn add_contact_forces(&self, t: f64, q: &[f64], f: &mut [f64]) {
         let mut gradient = vec![0.0; q.len()];
-        for contact in self.potentials.iter().filter(|p| p.role().is_contact) {
+        for contact in self.potentials_at(t).filter(|p| p.role().is_contact) {
             contact.add_gradient(q, &mut gradient);
         }
         f.iter_mut().zip(&gradient).for_each(|(f, g)| *f -= g);
@@ -240,6 +251,24 @@ impl Model {
         if let Some(tether) = tether {
             self.potentials.push(Arc::new(tether));
             self.pulled = true;
+        }
+    }
+}
+
+/// A potential at a time.
+pub(crate) enum PotentialAt<'a> {
+    /// It is the same at all times.
+    Fixed(&'a dyn Potential),
+    /// As it is at that time.
+    Changing(Arc<dyn Potential>),
+}
+
+impl<'a> std::ops::Deref for PotentialAt<'a> {
+    type Target = dyn Potential + 'a;
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Fixed(potential) => *potential,
+            Self::Changing(potential) => potential.as_ref(),
         }
     }
 }

@@ -9,7 +9,7 @@ use lilyan_dynamics::fit::{Deformation, Fit};
 use lilyan_dynamics::strains::{Strained, Strains};
 use lilyan_dynamics::system::abilities::{
     AdditiveSplit, AppliedForces, DiscreteGradient, Dissipation, EndImpulse, FeasibleStep, Lacking, Loads,
-    PrescribedMotion, StiffPart,
+    PrescribedMotion, StiffPart, TimedPotential,
 };
 use lilyan_dynamics::{Abilities, ConfigurationSpace, EnergyParts, System};
 use lilyan_parallel::threads;
@@ -25,7 +25,7 @@ impl System for Model {
     }
 
     fn energy(&self, t: f64, q: &[f64]) -> f64 {
-        let mut energy: f64 = self.potentials.iter().map(|p| p.energy(q)).sum();
+        let mut energy: f64 = self.potentials_at(t).map(|p| p.energy(q)).sum();
         if !self.loads.is_empty() {
             let mut load = vec![0.0; q.len()];
             self.add_load(t, &mut load);
@@ -38,22 +38,22 @@ impl System for Model {
     fn gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
         self.calls[0].fetch_add(1, Ordering::Relaxed);
         threads::clear(g);
-        for potential in &self.potentials {
+        for potential in self.potentials_at(t) {
             potential.add_gradient(q, g);
         }
         self.subtract_load(t, g);
     }
 
-    fn hessian(&self, _t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
+    fn hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         self.calls[1].fetch_add(1, Ordering::Relaxed);
-        for potential in &self.potentials {
+        for potential in self.potentials_at(t) {
             potential.add_hessian(q, curvature, h);
         }
     }
 
-    fn energy_parts(&self, _t: f64, q: &[f64]) -> EnergyParts {
+    fn energy_parts(&self, t: f64, q: &[f64]) -> EnergyParts {
         let mut parts = EnergyParts::default();
-        for potential in &self.potentials {
+        for potential in self.potentials_at(t) {
             let energy = potential.energy(q);
             match potential.role().kind {
                 Kind::Elastic => parts.elastic += energy,
@@ -74,6 +74,7 @@ impl System for Model {
             constraints: (!self.constraints.is_empty()).then_some(&self.constraints as &dyn Constraints),
             feasible_step: self.potentials.iter().any(|p| p.role().feasible_step.is_some()).then_some(self),
             terms: self.potentials.iter().any(|p| p.role().terms.is_some()).then_some(self),
+            timed: self.has_timed_potential.then_some(self),
             discrete_gradient: Some(self),
             split: Some(self),
             corotated: match self.potentials.iter().find_map(|p| p.not_corotated()) {
@@ -134,8 +135,8 @@ impl AdditiveSplit for Model {
             _ => &self.space.pattern,
         }
     }
-    fn add_stiff_hessian(&self, _t: f64, q: &[f64], part: StiffPart, h: &mut BlockMatrix) {
-        for potential in &self.potentials {
+    fn add_stiff_hessian(&self, t: f64, q: &[f64], part: StiffPart, h: &mut BlockMatrix) {
+        for potential in self.potentials_at(t) {
             potential.add_stiff_hessian(q, part, h);
         }
     }
@@ -145,7 +146,7 @@ impl DiscreteGradient for Model {
     fn discrete_gradient(&self, t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         self.calls[0].fetch_add(1, Ordering::Relaxed);
         g.fill(0.0);
-        let feasible = self.potentials.iter().all(|p| p.add_discrete_gradient(q0, q1, g));
+        let feasible = self.potentials_at(t).all(|p| p.add_discrete_gradient(q0, q1, g));
         self.subtract_load(t, g);
         feasible && g.iter().all(|x| x.is_finite())
     }
@@ -163,6 +164,12 @@ impl Loads for Model {
         for load in &self.loads {
             load(t, f);
         }
+    }
+}
+
+impl TimedPotential for Model {
+    fn timed_energy(&self, t: f64, q: &[f64]) -> f64 {
+        self.potentials.iter().filter_map(|p| Some(p.at(t)?.energy(q))).sum()
     }
 }
 
@@ -234,14 +241,14 @@ impl Strained for Model {
     fn other_gradient(&self, t: f64, q: &[f64], g: &mut [f64]) {
         self.calls[0].fetch_add(1, Ordering::Relaxed);
         g.fill(0.0);
-        for potential in self.potentials.iter().filter(|p| p.strains().is_none()) {
+        for potential in self.potentials_at(t).filter(|p| p.strains().is_none()) {
             potential.add_gradient(q, g);
         }
         self.subtract_load(t, g);
     }
-    fn other_hessian(&self, _t: f64, q: &[f64], h: &mut BlockMatrix) {
+    fn other_hessian(&self, t: f64, q: &[f64], h: &mut BlockMatrix) {
         self.calls[1].fetch_add(1, Ordering::Relaxed);
-        for potential in self.potentials.iter().filter(|p| p.strains().is_none()) {
+        for potential in self.potentials_at(t).filter(|p| p.strains().is_none()) {
             potential.add_hessian(q, Curvature::Projected, h);
         }
     }
@@ -251,21 +258,14 @@ impl Corotated for Model {
     fn corotated_gradient(&self, t: f64, q: &[f64], rotation: Rotation, held: &[bool], g: &mut [f64]) {
         self.calls[0].fetch_add(1, Ordering::Relaxed);
         g.fill(0.0);
-        for potential in &self.potentials {
+        for potential in self.potentials_at(t) {
             potential.add_corotated_gradient(q, rotation, held, g);
         }
         self.subtract_load(t, g);
     }
-    fn corotated_stiffness(
-        &self,
-        _t: f64,
-        q: &[f64],
-        rotation: Rotation,
-        held: &[bool],
-        k: &mut BlockMatrix,
-    ) {
+    fn corotated_stiffness(&self, t: f64, q: &[f64], rotation: Rotation, held: &[bool], k: &mut BlockMatrix) {
         self.calls[1].fetch_add(1, Ordering::Relaxed);
-        for potential in &self.potentials {
+        for potential in self.potentials_at(t) {
             potential.add_corotated_stiffness(q, rotation, held, k);
         }
     }

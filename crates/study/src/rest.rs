@@ -66,6 +66,11 @@ pub fn rest(scene: &Scene, built: &mut Built) -> Result<RestReport, EquilibriumE
     let parts = model.energy_parts(*t, q);
     let mut gradient = vec![0.0; q.len()];
     model.gradient(*t, q, &mut gradient);
+    if let Some(applied) = model.abilities().applied {
+        let mut forces = vec![0.0; q.len()];
+        applied.add_applied_forces(*t, q, &vec![0.0; q.len()], &mut forces);
+        gradient.iter_mut().zip(&forces).for_each(|(g, f)| *g -= f);
+    }
     let pin_forces = model.pins().iter().map(|pin| {
         let mut force = [0.0; 3];
         for &node in &pin.nodes {
@@ -76,7 +81,7 @@ pub fn rest(scene: &Scene, built: &mut Built) -> Result<RestReport, EquilibriumE
         force
     });
     let mut contact = vec![0.0; q.len()];
-    model.add_contact_forces(q, &mut contact);
+    model.add_contact_forces(*t, q, &mut contact);
     let contact_force = std::array::from_fn(|k| contact.iter().skip(k).step_by(3).sum());
     let probe = |p: &Probe| ProbePlace { name: p.name.clone(), at: p.place(q) };
     let report = RestReport {

@@ -212,7 +212,7 @@ fn total_forces(pane: &Pane) -> Vec<f64> {
 fn contact_forces(pane: &Pane) -> Vec<f32> {
     let simulation = &pane.built.simulation;
     let mut force = vec![0.0; simulation.state().q.len()];
-    simulation.system().add_contact_forces(&simulation.state().q, &mut force);
+    simulation.system().add_contact_forces(simulation.state().t, &simulation.state().q, &mut force);
     let nodes = simulation.state().q.chunks_exact(3).zip(force.chunks_exact(3));
     let touching = nodes.filter(|(_, f)| f.iter().any(|f| *f != 0.0));
     touching.flat_map(|(x, f)| x.iter().chain(f).map(|v| *v as f32).collect::<Vec<_>>()).collect()

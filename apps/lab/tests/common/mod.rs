@@ -224,18 +224,26 @@ impl Page {
     /// that comes earlier may have been on its way before the request. If there is none by then, the first one after it.
     pub fn answer(&mut self, request: &str, event: &str) -> Value {
         let known = self.texts.len();
-        let Some(text) = request.strip_suffix('}') else {
+        let Some(text) = self.numbered(request) else {
             self.say(request);
             return self.event(event);
         };
-        self.requests += 1;
         let id = self.requests;
-        self.say(&format!(r#"{text},"id":{id}}}"#));
+        self.say(&text);
         let handled = |t: &Value| t["event"] == "handled" && t["id"] == id;
         let end = self.until("the request to be handled", |page| page.texts.iter().position(handled));
         match self.texts[known..end].iter().rfind(|t| t["event"] == event) {
             Some(answer) => answer.clone(),
             None => self.event(event),
         }
+    }
+
+    /// The request with a number of its own, if it has the form of a request.
+    fn numbered(&mut self, request: &str) -> Option<String> {
+        let mut message: Value = serde_json::from_str(request).ok()?;
+        message.get("do")?;
+        self.requests += 1;
+        message["id"] = self.requests.into();
+        Some(message.to_string())
     }
 }

@@ -43,6 +43,7 @@ pub fn responses<S: System>(
     if simulation.integrator().step_length() != StepLength::Fixed {
         return none;
     }
+    simulation.take_whole_steps();
     let h = simulation.step();
     let Some(first) = powers(simulation, rest, modes, 2) else { return none };
     let angles = || modes.iter().map(|mode| h * mode.omega);
@@ -129,6 +130,7 @@ pub fn perturbation<S: System>(simulation: &mut Simulation<S>, rest: &[f64]) -> 
     if simulation.integrator().step_length() != StepLength::Fixed {
         return None;
     }
+    simulation.take_whole_steps();
     let mut held = vec![false; rest.len()];
     simulation.system().abilities().mark_prescribed(0.0, &mut held);
     let size = DISPLACEMENT * simulation.system().length();

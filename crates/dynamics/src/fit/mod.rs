@@ -223,6 +223,7 @@ impl System for Fitted<'_> {
             constraints: inner_abilities.constraints,
             feasible_step: inner_abilities.feasible_step,
             terms: inner_abilities.terms,
+            timed: inner_abilities.timed,
             // The system defines these for its energy without the correction.
             discrete_gradient: None,
             split: None,

@@ -138,6 +138,7 @@ impl Integrator for Ere {
         for translation in translations {
             translation.add_to(&mut motion.dq, &mut motion.dv);
         }
+        linear.add_drift(h, &mut motion.dq);
         finish(system, state, &mut self.prescribed, h, motion.dq, motion.dv)?;
         Ok(StepStats { newton_iterations: 1, linear_iterations: motion.vectors, ..Default::default() })
     }

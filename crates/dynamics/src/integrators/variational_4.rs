@@ -204,6 +204,7 @@ impl System for Conservative<'_> {
             constraints: own.constraints.map(|_| self as &dyn Constraints),
             feasible_step: own.feasible_step,
             terms: own.terms,
+            timed: own.timed,
             discrete_gradient: own.discrete_gradient,
             split: own.split,
             corotated: own.corotated,

@@ -31,6 +31,8 @@ pub struct Abilities<'a> {
     pub feasible_step: Option<&'a dyn FeasibleStep>,
     /// Terms of W with state within a step: active contacts, lagged friction.
     pub terms: Option<&'a dyn StatefulTerms>,
+    /// The part of W, beside loads, that changes in time.
+    pub timed: Option<&'a dyn TimedPotential>,
     /// A discrete gradient that also conserves momenta; see [`super::discrete_gradient`] for `None`.
     pub discrete_gradient: Option<&'a dyn DiscreteGradient>,
     /// A stiff part of ∇²W. With `None` all of ∇²W is stiff.
@@ -58,6 +60,7 @@ impl<'a> Abilities<'a> {
         constraints: None,
         feasible_step: None,
         terms: None,
+        timed: None,
         discrete_gradient: None,
         split: None,
         corotated: Err(Lacking::Corotation),
@@ -126,6 +129,13 @@ pub trait PrescribedMotion {
     fn place_prescribed(&self, t: f64, q: &mut [f64], v: &mut [f64]);
     /// Whether any of them moves, so that its reaction does work.
     fn prescribed_moves(&self) -> bool;
+}
+
+/// Potential energy that changes in time, of moving obstacles say. It is part of W and of the energy parts. This trait serves only to
+/// account for the work of what changes it.
+pub trait TimedPotential {
+    /// Its energy at time t, J.
+    fn timed_energy(&self, t: f64, q: &[f64]) -> f64;
 }
 
 /// Dead loads. They are part of W as −load·q. This trait serves only to account for their work.

@@ -5,6 +5,7 @@ use crate::document::SceneError;
 use crate::schema::ContactSpec;
 use lilyan_solid::contact::BodyScale;
 use lilyan_solid::{BuildError, ModelBuilder};
+use std::sync::Arc;
 
 /// Scales of a body, from which contact models derive what the scene does not give.
 fn scale_of(body: &BuiltBody) -> BodyScale<'_> {
@@ -42,5 +43,10 @@ pub(super) fn add(
             body.name
         )));
     }
-    builder.contact(contact.pair, model).map_err(wrong)
+    match (contact.obstacle(), contact.motion.clone()) {
+        (Some(shape), Some(motion)) => {
+            builder.contact_with_moving(shape, Arc::new(move |t| motion.at(t)), model).map_err(wrong)
+        }
+        _ => builder.contact(contact.pair, model).map_err(wrong),
+    }
 }

@@ -30,7 +30,7 @@ use crate::suggest;
 use lilyan_dynamics::{Simulation, State, Value, integrators};
 use lilyan_solid::elements::{GluingKind, LINEAR_TETS};
 use lilyan_solid::mesh::{Mesh, Nodes};
-use lilyan_solid::{BodyInput, DofMap, Glued, Model, ModelBuilder};
+use lilyan_solid::{BodyInput, DofMap, Force, Glued, Model, ModelBuilder};
 use std::sync::Arc;
 use symmetry::InnerSymmetry;
 
@@ -139,6 +139,11 @@ impl Built {
 
 /// Builds the scene.
 pub fn build(scene: &Scene) -> Result<Built, SceneError> {
+    build_with_forces(scene, Vec::new())
+}
+
+/// Builds the scene with more forces than it names, those of a program that uses it.
+pub fn build_with_forces(scene: &Scene, forces: Vec<Box<dyn Force>>) -> Result<Built, SceneError> {
     let integrator = integrator(scene)?;
     let mut builder = ModelBuilder::default();
     let mut bodies: Vec<BuiltBody> = Vec::new();
@@ -160,6 +165,7 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
         bodies.push(body);
     }
     loads::add(scene, &bodies, &mut builder)?;
+    forces.into_iter().for_each(|force| builder.force(force));
     let constraints = constrain::add(scene, &bodies, &mut builder)?;
     let probes = probes(scene, &bodies)?;
     let start = builder.start().to_vec();
@@ -358,7 +364,8 @@ fn conserved(scene: &Scene, bodies: &[BuiltBody], fitted: &[usize]) -> Conserved
     let changing = gravity.is_some_and(|g| g.iter().any(|q| q.constant().is_none()));
     let pulled = gravity.is_some_and(|g| g.iter().any(|q| q.constant() != Some(0.0)));
     let guided = scene.constraints.iter().any(|c| matches!(c.kind, ConstraintKind::Surface { .. }));
-    let driven = scene.constraints.iter().any(ConstraintSpec::moves);
+    let driven = scene.constraints.iter().any(ConstraintSpec::moves)
+        || scene.contacts.iter().any(|contact| contact.motion.is_some());
     let walls = scene.contacts.iter().any(|c| c.obstacle().is_some());
     let free = scene.pins.is_empty()
         && scene.loads.is_empty()

@@ -1,7 +1,8 @@
-//! Where held vertices are at a time, and how fast they move.
+//! Where held vertices and obstacles are at a time, and how fast they move.
 
 use super::shape::{apply, turn};
-use crate::schema::{PinMotion, TimedRotation};
+use crate::schema::{ContactSpec, PinMotion, RigidMotion, TimedRotation};
+use lilyan_solid::contact::{ObstacleShape, Placement};
 
 impl PinMotion {
     /// Displacement (m) and velocity (m/s) at t of a vertex that starts at x.
@@ -17,6 +18,28 @@ impl PinMotion {
             }
         }
         (offset, rate)
+    }
+}
+
+impl RigidMotion {
+    /// Where it is at t.
+    pub fn at(&self, t: f64) -> Placement {
+        let displacement = std::array::from_fn(|k| self.displacement[k].eval(&[t]));
+        match &self.rotation {
+            None => Placement { displacement, ..Placement::START },
+            Some(rotation) => {
+                let angle = rotation.degrees.eval(&[t]).to_radians();
+                Placement { rotation: turn(rotation.axis, angle), center: rotation.point, displacement }
+            }
+        }
+    }
+}
+
+impl ContactSpec {
+    /// The obstacle where it is at t, if it is contact with one.
+    pub fn obstacle_at(&self, t: f64) -> Option<ObstacleShape> {
+        let shape = self.obstacle()?;
+        Some(self.motion.as_ref().map_or(shape, |motion| shape.placed(&motion.at(t))))
     }
 }
 

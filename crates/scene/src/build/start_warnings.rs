@@ -15,7 +15,7 @@ const RESTING: f64 = 3.0;
 pub(super) fn warnings(scene: &Scene, bodies: &[BuiltBody], model: &Model, state: &State) -> Vec<String> {
     let mut out = Vec::new();
     let mut force = vec![0.0; state.q.len()];
-    model.add_contact_forces(&state.q, &mut force);
+    model.add_contact_forces(state.t, &state.q, &mut force);
     for body in bodies {
         let size = size_of(body);
         if size > LONG {
@@ -63,7 +63,7 @@ fn pressed(scene: &Scene, body: &BuiltBody, model: &Model, state: &State, force:
 fn deepest(scene: &Scene, q: &[f64]) -> (f64, String) {
     let mut found = (0.0, String::new());
     for (k, contact) in scene.contacts.iter().enumerate() {
-        let depth = |x: &[f64]| match contact.obstacle() {
+        let depth = |x: &[f64]| match contact.obstacle_at(0.0) {
             None => 0.0,
             Some(ObstacleShape::Plane { point, normal }) => {
                 (0..3).map(|i| (point[i] - x[i]) * normal[i]).sum::<f64>()

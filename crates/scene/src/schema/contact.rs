@@ -3,6 +3,7 @@
 use super::bodies::Bodies;
 use super::kinds::{DIRECTION, LENGTH, POINT};
 use super::model_parameters;
+use super::pin_motion::{OBSTACLE_MOTION, OBSTACLE_ROTATE, RigidMotion};
 use super::quantity::Mark;
 use crate::document::key::{Absent, Case, Choice, Key, KeyValue, Kind, TableSchema, When, words};
 use crate::document::{Item, SceneError};
@@ -62,9 +63,12 @@ fn cases_of(catalogue: &[&'static ContactCard]) -> Vec<Case> {
         let (doc, keys): (_, &[Key]) = match touch {
             Touch::Plane => (
                 "All bodies stay on the side of the plane that the normal points to.",
-                &[CONTACT_POINT, NORMAL],
+                &[CONTACT_POINT, NORMAL, OBSTACLE_MOTION, OBSTACLE_ROTATE],
             ),
-            Touch::Sphere => ("All bodies stay outside, or inside, a sphere.", &[CENTER, RADIUS, INSIDE]),
+            Touch::Sphere => (
+                "All bodies stay outside, or inside, a sphere.",
+                &[CENTER, RADIUS, INSIDE, OBSTACLE_MOTION, OBSTACLE_ROTATE],
+            ),
             Touch::Bodies => ("Bodies do not pass through each other.", &[BETWEEN]),
             Touch::Itself => ("A body does not pass through itself.", &[ITSELF]),
         };
@@ -86,6 +90,8 @@ fn cases_of(catalogue: &[&'static ContactCard]) -> Vec<Case> {
 pub struct ContactSpec {
     /// What touches what.
     pub pair: ContactPair,
+    /// How the obstacle moves, if it does.
+    pub motion: Option<RigidMotion>,
     /// The contact model.
     pub card: &'static ContactCard,
     /// Its parameters.
@@ -95,7 +101,7 @@ pub struct ContactSpec {
 }
 
 impl ContactSpec {
-    /// The obstacle, if it is contact with one.
+    /// The obstacle where it is written, if it is contact with one.
     pub fn obstacle(&self) -> Option<ObstacleShape> {
         match self.pair {
             ContactPair::Obstacle(shape) => Some(shape),
@@ -107,7 +113,8 @@ impl ContactSpec {
 impl PartialEq for ContactSpec {
     fn eq(&self, other: &Self) -> bool {
         self.card.name == other.card.name
-            && (self.pair, &self.parameters, &self.mark) == (other.pair, &other.parameters, &other.mark)
+            && (self.pair, &self.motion, &self.parameters, &self.mark)
+                == (other.pair, &other.motion, &other.parameters, &other.mark)
     }
 }
 
@@ -159,12 +166,16 @@ impl ContactSpec {
                 ContactPair::Itself(body.transpose()?)
             }
         };
+        let motion = match kind {
+            Touch::Plane | Touch::Sphere => RigidMotion::read(&mut reader)?,
+            Touch::Bodies | Touch::Itself => None,
+        };
         let models: Vec<(&'static str, &'static ContactCard)> =
             CATALOGUE.iter().map(|card| (card.name, *card)).collect();
         let card = reader.choice(&MODEL, &models)?;
         let parameters = model_parameters::read(kind.parameters(card), &mut reader)?;
         reader.finish()?;
-        Ok(Self { pair, card, parameters, mark: item.into() })
+        Ok(Self { pair, motion, card, parameters, mark: item.into() })
     }
 }
 
@@ -246,6 +257,6 @@ mod tests {
     fn a_kind_goes_with_the_keys_of_the_default_model() {
         let cases = two_models();
         let keys = |case: &Case| case.keys_by_default(&cases).iter().map(|key| key.name).collect::<Vec<_>>();
-        assert_eq!(keys(&cases[0]), ["point", "normal", "stiffness"]);
+        assert_eq!(keys(&cases[0]), ["point", "normal", "motion", "rotate", "stiffness"]);
     }
 }

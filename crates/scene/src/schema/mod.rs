@@ -48,7 +48,7 @@ pub use interaction::{LoadKind, LoadSpec, PinSpec};
 pub use material::{MaterialSpec, Parameter, Parameters, Region};
 pub use mesh::{MeshSpec, Transform};
 pub use output::{FIELD_NAMES, FieldName, Output, ProbeSpec};
-pub use pin_motion::{PinMotion, TimedRotation};
+pub use pin_motion::{PinMotion, RigidMotion, TimedRotation};
 pub use quantity::{Field, LOAD_POINT, Mark, Quantity, SPACE, SPACE_TAG, SPACE_TIME, TIME};
 pub use rotation::Rotation;
 pub use selector::{Selector, Target};

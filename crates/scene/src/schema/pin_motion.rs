@@ -6,6 +6,7 @@ use crate::document::key::{Absent, Key, Kind, TableSchema, no_cases};
 use crate::document::{Item, Reader, SceneError};
 
 static DISPLACEMENT: Kind = Kind::Either(&[Kind::number_in("m"), Kind::Formula(SPACE_TIME)]);
+static TRANSLATION: Kind = Kind::Either(&[Kind::number_in("m"), Kind::Formula(TIME)]);
 static METRES: Kind = Kind::number_in("m");
 
 pub(super) const MOTION: Key = Key::optional(
@@ -14,6 +15,22 @@ pub(super) const MOTION: Key = Key::optional(
     "[\"0.1*sin(2*pi*t)\", 0, 0]",
     Absent::Means("held still"),
     "Displacement from where the vertices start; its components may be formulas of x, y, z (where a vertex starts) and t.",
+);
+/// `motion` of an obstacle.
+pub(super) const OBSTACLE_MOTION: Key = Key::optional(
+    "motion",
+    Kind::exactly(3, &TRANSLATION),
+    "[0, \"0.1*sin(2*pi*t)\", 0]",
+    Absent::Means("held still"),
+    "Displacement of the obstacle from where it is written; its components may be formulas of t.",
+);
+/// `rotate` of an obstacle.
+pub(super) const OBSTACLE_ROTATE: Key = Key::optional(
+    "rotate",
+    Kind::Table(&ROTATION),
+    "{ axis = [0, 0, 1], point = [0, 0, 0], degrees = \"20*t\" }",
+    Absent::Means("no rotation"),
+    "Rotation of the obstacle about a line, before `motion` is added.",
 );
 pub(super) const ROTATE: Key = Key::optional(
     "rotate",
@@ -58,6 +75,31 @@ pub struct TimedRotation {
     pub point: [f64; 3],
     /// Angle, degrees; a formula of t.
     pub degrees: Quantity,
+}
+
+/// How an obstacle moves: rigidly.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigidMotion {
+    /// Displacement, m; formulas of t.
+    pub displacement: [Quantity; 3],
+    /// The rotation before it.
+    pub rotation: Option<TimedRotation>,
+}
+
+impl RigidMotion {
+    /// Reads both keys of an obstacle; `None` if it stays.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, SceneError> {
+        let (motion, rotate) = (reader.optional(&OBSTACLE_MOTION), reader.optional(&OBSTACLE_ROTATE));
+        if motion.is_none() && rotate.is_none() {
+            return Ok(None);
+        }
+        let displacement = match &motion {
+            None => [0.0; 3].map(Quantity::Number),
+            Some(item) => Quantity::read3(item)?,
+        };
+        let rotation = rotate.map(|item| TimedRotation::read(&item)).transpose()?;
+        Ok(Some(Self { displacement, rotation }))
+    }
 }
 
 impl PinMotion {

@@ -10,6 +10,7 @@
 //! | `surface_contact/` | any law: surfaces of bodies against each other and against themselves |
 //! | `law_potential` | any law between any two things that touch |
 //! | `penalty` | an elastic penalty: a pressure in proportion to the depth |
+//! | `motion` | obstacles that move, for any model that allows penetration |
 //!
 //! A contact model makes a [`crate::potentials::Potential`] whose role says so. Where no motion may pass through it, that
 //! potential limits steps (`PotentialRole::feasible_step`); lagged friction and active sets are its stateful terms
@@ -19,6 +20,7 @@
 mod law;
 mod law_potential;
 mod model;
+mod motion;
 mod obstacle;
 mod penalty;
 mod surface;
@@ -31,6 +33,7 @@ pub use model::{
     BodyScale, ContactCard, ContactModel, ContactPair, ContactSurfaces, CreateContact, ObstacleDistance,
     ObstacleShape,
 };
+pub use motion::{MovingObstacle, ObstacleMotion, Placement};
 pub use obstacle::Obstacle;
 pub use penalty::{LinearPressure, Penalty};
 pub use surface::{ContactSurface, Feature};

@@ -19,7 +19,7 @@ pub enum ContactPair {
     Itself(Option<usize>),
 }
 
-/// The shape of an obstacle that does not move.
+/// The shape of an obstacle in its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ObstacleShape {
     /// The half-space below a plane.

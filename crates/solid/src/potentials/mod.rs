@@ -15,6 +15,7 @@ use lilyan_dynamics::system::abilities::FeasibleStep;
 use lilyan_dynamics::system::terms::StatefulTerms;
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
+use std::sync::Arc;
 
 /// In which column of the energy report a potential appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,10 @@ impl PotentialRole<'_> {
 pub trait Potential: Send + Sync {
     /// What it is to a model: its column in the report, whether it is contact, limits and state.
     fn role(&self) -> PotentialRole<'_>;
+    /// The potential as it is at a time, if it changes in time. The functions below then refer to some fixed time.
+    fn at(&self, _t: f64) -> Option<Arc<dyn Potential>> {
+        None
+    }
     /// W, J; +∞ where infeasible.
     fn energy(&self, q: &[f64]) -> f64;
     /// Adds ∇W, N.

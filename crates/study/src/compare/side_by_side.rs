@@ -48,7 +48,7 @@ pub(super) fn replay(scene: &Scene, comparison: &Comparison) -> Option<Replay> {
     let mut frames: Vec<&Vec<Vec<f32>>> = vec![&reference];
     frames.extend(runs.iter().map(|r| &r.frames));
 
-    let plane = scene.contacts.iter().find_map(|c| match c.obstacle()? {
+    let plane = scene.contacts.iter().filter(|c| c.motion.is_none()).find_map(|c| match c.obstacle()? {
         ObstacleShape::Plane { point, normal } => Some((point, normal)),
         ObstacleShape::Sphere { .. } => None,
     });

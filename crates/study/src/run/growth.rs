@@ -91,7 +91,7 @@ impl GrowthLimit {
     }
 
     /// Looks at the state after a step of a run; in any case where it is to be `recorded`.
-    pub(super) fn check(&mut self, built: &Built, recorded: bool) -> Option<UnphysicalGrowth> {
+    pub fn check(&mut self, built: &Built, recorded: bool) -> Option<UnphysicalGrowth> {
         let simulation = &built.simulation;
         if !recorded {
             let kinetic = simulation.state().kinetic(simulation.system());

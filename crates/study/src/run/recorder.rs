@@ -282,7 +282,9 @@ fn replay(scene: &Scene, built: &Built) -> Replay {
         .with_field("von Mises stress", "Pa")
         .with_pinned(&pinned);
     let mut grounded = false;
-    for obstacle in scene.contacts.iter().filter_map(ContactSpec::obstacle) {
+    // The picture has no moving obstacles.
+    let still = scene.contacts.iter().filter(|contact| contact.motion.is_none());
+    for obstacle in still.filter_map(ContactSpec::obstacle) {
         replay = match obstacle {
             ObstacleShape::Plane { point, normal } if !std::mem::replace(&mut grounded, true) => {
                 replay.with_ground(point, normal).with_up(normal)

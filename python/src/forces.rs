@@ -1,0 +1,44 @@
+//! Forces that come from Python.
+
+use crate::arrays;
+use lilyan::body::Force;
+use pyo3::prelude::*;
+use std::sync::{Arc, Mutex};
+
+/// A force f(t, q, v) that a Python function computes from arrays of shape (n, 3).
+pub struct PythonForce {
+    function: Py<PyAny>,
+    /// The first exception that the function raised. A step with it fails, since the force becomes NaN.
+    error: RaisedError,
+}
+
+/// The exception of a function in Python, until the caller takes it.
+#[derive(Clone, Default)]
+pub struct RaisedError(pub Arc<Mutex<Option<PyErr>>>);
+
+impl PythonForce {
+    /// The force of this function; `error` is where its exception goes.
+    pub fn new(function: Py<PyAny>, error: RaisedError) -> Self {
+        Self { function, error }
+    }
+
+    fn evaluate(&self, py: Python<'_>, t: f64, q: &[f64], v: &[f64]) -> PyResult<Vec<f64>> {
+        // Copies: what the function changes in its arguments does not reach the simulation.
+        let f = self.function.bind(py).call1((t, arrays::rows(py, q)?, arrays::rows(py, v)?))?;
+        arrays::flat(&f, "the force", q.len())
+    }
+}
+
+impl Force for PythonForce {
+    fn add(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+        match Python::attach(|py| self.evaluate(py, t, q, v)) {
+            Ok(values) => values.iter().zip(f).for_each(|(value, f)| *f += value),
+            Err(error) => {
+                f.fill(f64::NAN);
+                if let Ok(mut raised) = self.error.0.lock() {
+                    raised.get_or_insert(error);
+                }
+            }
+        }
+    }
+}
