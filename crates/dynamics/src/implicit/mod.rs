@@ -87,6 +87,23 @@ pub struct ImplicitStep<'a> {
     cached_residual: Option<(Vec<f64>, Vec<f64>)>,
 }
 
+/// What a matrix M + w₁ D + w₀ K depends on besides positions and velocities. `None` if it must not be reused.
+pub(crate) fn reuse_key(
+    system: &dyn System,
+    time: f64,
+    [stiffness, damping]: [f64; 2],
+    held: &[bool],
+) -> Option<ReuseKey> {
+    // Stateful terms change W from step to step, so the matrix of an earlier step cannot be rebuilt.
+    if system.abilities().terms.is_some() {
+        return None;
+    }
+    // A hash of the Dirichlet dofs.
+    let add = |hash: u32, &held: &bool| (hash ^ u32::from(held)).wrapping_mul(0x0100_0193).rotate_left(5);
+    let held = f64::from(held.iter().fold(0u32, add));
+    Some(ReuseKey { time, same: [stiffness, damping, held] })
+}
+
 impl<'a> ImplicitStep<'a> {
     /// A step of `h` (s) from q₀ at `t0` with these Dirichlet dofs.
     pub fn new(
@@ -183,20 +200,20 @@ impl<'a> ImplicitStep<'a> {
     /// A symmetric approximation of the derivative at x, with the velocities of [`ImplicitStep::velocities`].
     fn matrix(&self, time: f64, x: &[f64], rates: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
         a.clear();
-        // The discrete gradient is the gradient at the midpoint up to second order. Its derivative with respect to x is half
-        // of the Hessian there.
+        // The discrete gradient is the stress S(½(C₀ + C₁)) at the midpoint F̄. The derivative of its part in C is
+        // ½F̄ℂF₁ᵀ, whose symmetric part is that of ½(F̄ + F₁): half of the Hessian three quarters on the way.
         let (behind, factor) = match self.parts.potential {
             PotentialRule::Gradient => (0.0, 1.0),
-            PotentialRule::Discrete => (0.5 * self.h, 0.5),
+            PotentialRule::Discrete => (0.25 * self.h, 0.5),
         };
         let weight = self.parts.weight * factor;
         let earlier = |time: f64| -> Vec<f64> { x.iter().zip(rates).map(|(x, v)| x - time * v).collect() };
         if let Some(dissipation) = self.dissipation {
             match self.parts.forces {
-                // The mean force is about that at the midpoint.
+                // The mean force is about that at the midpoint, F̄ℂF̄ᵀΔF, with the same symmetric part.
                 ForceRule::Between => {
-                    let middle = earlier((self.parts.reach - 0.5) * self.h);
-                    dissipation.add_damping_matrix(time, &middle, rates, a);
+                    let between = earlier((self.parts.reach - 0.75) * self.h);
+                    dissipation.add_damping_matrix(time, &between, rates, a);
                 }
                 ForceRule::At { .. } => dissipation.add_damping_matrix(time, x, rates, a),
             }
@@ -228,17 +245,8 @@ impl<'a> ImplicitStep<'a> {
 
     /// What the derivative depends on besides x and the velocities.
     fn key(&self) -> Option<ReuseKey> {
-        // Stateful terms change W from step to step, so the matrix of an earlier step cannot be rebuilt.
-        if self.system.abilities().terms.is_some() {
-            return None;
-        }
-        // A hash of the Dirichlet dofs.
-        let held = self
-            .held
-            .iter()
-            .fold(0u32, |hash, &held| (hash ^ u32::from(held)).wrapping_mul(0x0100_0193).rotate_left(5));
         let damping = if self.dissipation.is_some() { self.parts.force_weight / self.span() } else { 0.0 };
-        Some(ReuseKey { time: self.parts.time, same: [self.parts.weight, damping, f64::from(held)] })
+        reuse_key(self.system, self.parts.time, [self.parts.weight, damping], self.held)
     }
 
     /// The low-rank part of the derivative of the equation.

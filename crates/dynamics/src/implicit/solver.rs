@@ -3,6 +3,7 @@
 use super::ImplicitStep;
 use crate::{Effort, StepError, StepStats, System};
 use lilyan_solve::BlockPattern;
+use lilyan_solve::linear::LinearReport;
 use lilyan_solve::newton::{
     Equations, SolveError, SolveReport, SolverMemory, Stopping, Workspace, find_root,
 };
@@ -148,6 +149,18 @@ impl From<SolveReport> for StepStats {
             linear_iterations: r.linear_iterations,
             multigrid: r.multigrid,
             shortfall: r.shortfall,
+        }
+    }
+}
+
+/// Statistics of a step with one linear solve.
+impl From<LinearReport> for StepStats {
+    fn from(r: LinearReport) -> Self {
+        Self {
+            newton_iterations: 1,
+            linear_iterations: r.iterations,
+            multigrid: usize::from(r.multigrid),
+            ..Self::default()
         }
     }
 }

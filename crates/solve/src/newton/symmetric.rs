@@ -6,7 +6,7 @@
 //! and positive definite, so that they are solved as those of a minimisation are, with the same preconditioners, which
 //! later steps reuse. Where corrections do not contract, the root finder proceeds with the whole Jacobian.
 
-use super::{Curvature, Equations, KeptMemory, SolveReport, Stopping, Workspace, check_finite, max_norm};
+use super::{Curvature, Equations, Linearisation, SolveReport, Stopping, Workspace, check_finite, max_norm};
 use crate::linear::LinearSystem;
 
 /// Corrections that contract by less than this are left to the whole Jacobian.
@@ -121,12 +121,13 @@ impl Corrections<'_> {
     }
 
     /// The accuracy of the next linear solve: ten times that of the last one if this limited the contraction, otherwise
-    /// what the unsymmetric part leaves over. No solve needs to be more accurate than the last correction.
+    /// what the unsymmetric part leaves over. The last correction, of about the `expected` size, need not be closer than
+    /// what may be left.
     fn accuracy(&self, contraction: f64, expected: f64, left: f64) -> f64 {
         let limited = contraction <= 3.0 * self.error || self.report.iterations == 2;
         let next = if limited { 0.1 * self.error } else { 0.3 * contraction };
         let [least, most] = ACCURACY;
-        next.max(0.3 * left / expected).clamp(least, most)
+        next.max(0.05 * left / expected).clamp(least, most)
     }
 
     /// Computes the correction −A⁻¹ r into `work.direction`. The matrix is assembled at x unless the last one is `current`.
@@ -146,20 +147,13 @@ impl Corrections<'_> {
                 Err(_) => return None,
             }
         };
-        let Workspace { matrix, linear, direction, kept, .. } = &mut *self.work;
-        direction.iter_mut().for_each(|d| *d = -*d);
+        self.work.direction.iter_mut().for_each(|d| *d = -*d);
         self.report.linear_iterations += solved.iterations;
         self.report.multigrid += usize::from(solved.multigrid);
         self.error = solved.error;
-        if let Some(kind) = solved.new {
-            let key = self.equations.reuse_key().filter(|_| matrix.extra().is_empty());
-            let Assembled { x, rates, curvature } = &self.assembled;
-            let origin =
-                |key| KeptMemory { x: x.clone(), rates: rates.clone(), curvature: *curvature, key, kind };
-            *kept = key.map(origin);
-        } else if linear.kept().is_none() {
-            *kept = None;
-        }
+        let Assembled { x, rates, curvature } = &self.assembled;
+        let at = Linearisation { x, rates, curvature: *curvature, key: self.equations.reuse_key() };
+        self.work.keep(&at, &solved);
         Some(())
     }
 

@@ -107,7 +107,7 @@ impl Workspace {
     }
 
     /// Begins a solve whose matrices depend on `now`; `assemble` computes an earlier one.
-    fn begin_with(
+    pub(super) fn begin_with(
         &mut self,
         policy: Policy,
         now: Option<ReuseKey>,

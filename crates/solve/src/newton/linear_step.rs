@@ -1,0 +1,116 @@
+//! Linear systems of integrators that solve one per step.
+//!
+//! They go to the same solver as those of Newton's method, and preconditioners are reused in the same way. A system is
+//! solved to a relative accuracy in the norm of its matrix. What remains is then made orthogonal to rigid motions, so that
+//! the momenta that the exact solution conserves are conserved to round-off for any accuracy.
+
+use super::{Curvature, KeptMemory, ReuseKey, Workspace, dot};
+use crate::linear::{LinearReport, LinearSystem, Policy};
+use crate::matrix::vector::axpy;
+use crate::{BlockMatrix, NotPositiveDefinite, SmallMatrix};
+
+/// Where the matrix of a step was assembled.
+#[derive(Clone, Copy, Debug)]
+pub struct Linearisation<'a> {
+    /// Positions, m.
+    pub x: &'a [f64],
+    /// Velocities on which it depends, m/s; may be empty.
+    pub rates: &'a [f64],
+    /// Which second derivative it contains.
+    pub curvature: Curvature,
+    /// What it depends on besides; `None` if later steps must not reuse its preconditioner.
+    pub key: Option<ReuseKey>,
+}
+
+/// The rigid motions along which the solution of a step is exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RigidMotions {
+    /// Translations, which conserves the linear momentum.
+    Translations,
+    /// Translations and infinitesimal rotations, which conserves both momenta.
+    All,
+}
+
+impl Workspace {
+    /// Begins a step that solves its own systems. A preconditioner of an earlier step stays if it may be reused; after a
+    /// restart it is rebuilt, with the matrix that `assemble` computes. There is no low-rank correction at first.
+    pub fn begin_linear(
+        &mut self,
+        now: Option<ReuseKey>,
+        assemble: &mut dyn FnMut(&KeptMemory, &mut BlockMatrix),
+    ) {
+        self.low_rank = None;
+        self.begin_with(Policy::LeastCost, now, assemble);
+    }
+
+    /// Solves A x = b with the matrix, its correction included, to a relative accuracy in the norm of A; x overwrites `b`.
+    /// It fails if A is not positive definite; `b` then stays.
+    pub fn solve_linear(
+        &mut self,
+        at: &Linearisation<'_>,
+        b: &mut [f64],
+        accuracy: f64,
+    ) -> Result<LinearReport, NotPositiveDefinite> {
+        self.resize(b.len());
+        self.rows.clear();
+        let Self { matrix, rows, low_rank, linear, direction, .. } = &mut *self;
+        let system = LinearSystem { matrix, low_rank: low_rank.as_ref(), rows, positions: at.x };
+        let solved = linear.solve(&system, b, direction, accuracy);
+        if solved.is_err() {
+            self.discard_kept();
+        }
+        let solved = solved?;
+        b.copy_from_slice(&self.direction);
+        self.keep(at, &solved);
+        Ok(solved)
+    }
+
+    /// Remembers where the matrix of a new preconditioner was assembled.
+    pub(super) fn keep(&mut self, at: &Linearisation<'_>, solved: &LinearReport) {
+        if let Some(kind) = solved.new {
+            // With contact the matrix of the next step differs too much.
+            let key = at.key.filter(|_| self.matrix.extra().is_empty());
+            let Linearisation { x, rates, curvature, .. } = *at;
+            let origin = |key| KeptMemory { x: x.to_vec(), rates: rates.to_vec(), curvature, key, kind };
+            self.kept = key.map(origin);
+        } else if self.linear.kept().is_none() {
+            self.kept = None;
+        }
+    }
+
+    /// Adds rigid motions to x, so that b − A x is orthogonal to them.
+    pub fn balance(&mut self, b: &[f64], x: &mut [f64], positions: &[f64], motions: RigidMotions) {
+        let count = if motions == RigidMotions::All { 6 } else { 3 };
+        let motions: Vec<Vec<f64>> = (0..count).map(|k| rigid_motion(k, positions)).collect();
+        let mut image = vec![0.0; x.len()];
+        let mut entries = Vec::with_capacity(count * count);
+        for motion in &motions {
+            self.mul(motion, &mut image);
+            entries.extend(motions.iter().map(|other| dot(other, &image)));
+        }
+        let projected = SmallMatrix::from_fn(count, count, |i, j| entries[count * i + j]);
+        // A system of particles on a line has no third rotation.
+        let Some(inverse) = projected.inverse() else { return };
+        self.mul(x, &mut image);
+        image.iter_mut().zip(b).for_each(|(r, b)| *r = b - *r);
+        let along: Vec<f64> = motions.iter().map(|motion| dot(motion, &image)).collect();
+        for (motion, amount) in motions.iter().zip(inverse.apply(&along)) {
+            axpy(amount, motion, x);
+        }
+    }
+}
+
+/// Translation along axis k, or infinitesimal rotation about axis k − 3 through the mean position.
+fn rigid_motion(k: usize, positions: &[f64]) -> Vec<f64> {
+    let nodes = (positions.len() / 3).max(1) as f64;
+    let mean = |axis: usize| positions.iter().skip(axis).step_by(3).sum::<f64>() / nodes;
+    let (u, v) = ((k + 1) % 3, (k + 2) % 3);
+    let centre = [mean(u), mean(v)];
+    let moves = |i: usize| match i % 3 {
+        axis if k < 3 => f64::from(u8::from(axis == k)),
+        axis if axis == u => centre[1] - positions[i - u + v],
+        axis if axis == v => positions[i - v + u] - centre[0],
+        _ => 0.0,
+    };
+    (0..positions.len()).map(moves).collect()
+}
