@@ -93,7 +93,9 @@ pub fn flat(array: &Bound<'_, PyAny>, name: &str, length: usize) -> PyResult<Vec
     }
     let values: Vec<f64> = array.as_array().iter().copied().collect();
     match values.iter().position(|x| !x.is_finite()) {
-        Some(at) => Err(input(format!("{name}: row {} holds {}, which is no finite number", at / 3, values[at]))),
+        Some(at) => {
+            Err(input(format!("{name}: row {} holds {}, which is no finite number", at / 3, values[at])))
+        }
         None => Ok(values),
     }
 }

@@ -4,8 +4,8 @@ use crate::arrays::{self, MeshArrays, OwnedMeshArrays};
 use crate::errors::{input, step};
 use crate::simulation::Simulation;
 use lilyan::result::{
-    CoarseMesh, CoarsenOptions, CompareOptions, CompareReport, Consistency, RunError, RunOptions, Signal, check,
-    coarsen, compare, run,
+    CoarseMesh, CoarsenOptions, CompareOptions, CompareReport, Consistency, RunError, RunOptions, Signal,
+    check, coarsen, compare, run,
 };
 use lilyan::scene::{Built, build, open};
 use lilyan_dynamics::spectrum;

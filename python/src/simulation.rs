@@ -63,7 +63,8 @@ impl Simulation {
         raised: RaisedError,
     ) -> PyResult<Self> {
         let State { q, v, p, .. } = built.simulation.state();
-        let shown = [arrays::rows(py, q)?.unbind(), arrays::rows(py, v)?.unbind(), arrays::rows(py, p)?.unbind()];
+        let shown =
+            [arrays::rows(py, q)?.unbind(), arrays::rows(py, v)?.unbind(), arrays::rows(py, p)?.unbind()];
         let limit = GrowthLimit::new(&built);
         let running = Mutex::new(Running { built, limit });
         Ok(Self { scene: scene.clone(), running, shown, functions, raised })
@@ -84,7 +85,8 @@ impl Simulation {
     fn take_changes(&self, py: Python<'_>, running: &mut Running) -> PyResult<()> {
         let state = running.built.simulation.state();
         let mut changed = [false; 3];
-        for ((array, now), changed) in self.shown.iter().zip([&state.q, &state.v, &state.p]).zip(&mut changed) {
+        for ((array, now), changed) in self.shown.iter().zip([&state.q, &state.v, &state.p]).zip(&mut changed)
+        {
             let array = array.bind(py).readonly();
             *changed = array.as_slice().map_err(input)? != &now[..];
         }

@@ -2,7 +2,9 @@
 
 use crate::system::abilities::{Abilities, DiscreteGradient, FeasibleStep, Lacking};
 use crate::system::terms::StepTerms;
-use crate::system::{ConfigurationSpace, EnergyParts, System, discrete_gradient};
+use crate::system::{
+    ConfigurationSpace, EnergyParts, System, discrete_gradient, discrete_hessian, three_quarters,
+};
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
 
@@ -60,6 +62,20 @@ impl System for InStep<'_> {
 impl DiscreteGradient for InStep<'_> {
     fn discrete_gradient(&self, t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         discrete_gradient(self.system, t, q0, q1, g) && self.terms.add_discrete_gradient(q0, q1, g)
+    }
+    fn add_discrete_hessian(
+        &self,
+        t: f64,
+        q0: &[f64],
+        q1: &[f64],
+        curvature: Curvature,
+        h: &mut BlockMatrix,
+    ) {
+        self.terms.add_hessian(&three_quarters(q0, q1), curvature, h);
+        h.scale(0.5);
+        let mut own = BlockMatrix::zeros(self.system.pattern().clone());
+        discrete_hessian(self.system, t, q0, q1, curvature, &mut own);
+        h.add_scaled(1.0, &own);
     }
 }
 

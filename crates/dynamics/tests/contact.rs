@@ -8,6 +8,7 @@ mod common;
 use common::make;
 use lilyan_dynamics::integrators::{CATALOGUE, refusal};
 use lilyan_dynamics::system::abilities::{DiscreteGradient, FeasibleStep, PrescribedMotion};
+use lilyan_dynamics::system::half_hessian;
 use lilyan_dynamics::system::terms::{StatefulTerms, StepStart, StepTerms, TermHistory};
 use lilyan_dynamics::{
     Abilities, ConfigurationSpace, Curvature, EnergyParts, Integrator, Simulation, State, StepError, System,
@@ -123,6 +124,16 @@ impl DiscreteGradient for Walled {
             g[3] = -g[0];
         }
         w1.is_finite()
+    }
+    fn add_discrete_hessian(
+        &self,
+        t: f64,
+        q0: &[f64],
+        q1: &[f64],
+        curvature: Curvature,
+        h: &mut BlockMatrix,
+    ) {
+        half_hessian(self, t, q0, q1, curvature, h);
     }
 }
 

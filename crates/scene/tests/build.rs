@@ -364,3 +364,29 @@ fn masses_of_a_mesh_are_those_of_the_body() {
         Scene::from_str(&format!("{text}element = \"dg\"\n"), "scene.toml").err().unwrap().to_string();
     assert!(split.contains("masses of points are for bodies of tets"), "{split}");
 }
+
+#[test]
+fn a_mesh_as_an_obstacle_has_the_barrier() {
+    let table = "mesh = { box = { size = [6, 1, 6], cells = [1, 1, 1] }, translate = [-2, -1.01, -2] }";
+    let (_, built) = made(BAR, &[&format!("contact=[{{ kind = \"mesh\", {table} }}]")]);
+    let limits = built.simulation.system().potentials().iter().filter(|p| p.role().feasible_step.is_some()).count();
+    assert_eq!(limits, 1);
+    let penalty = format!("contact=[{{ kind = \"mesh\", {table}, model = \"penalty\" }}]");
+    let refused_model = Scene::from_str_with(BAR, "scene.toml", &[&penalty]).unwrap_err().to_string();
+    assert!(refused_model.contains("choose one of: barrier"), "{refused_model}");
+}
+
+#[test]
+fn a_barrier_refuses_what_it_cannot_keep() {
+    let floor = |height: f64, more: &str| {
+        format!(
+            "contact=[{{ kind = \"plane\", model = \"barrier\", point = [0, {height}, 0], normal = [0, 1, 0]{more} }}]"
+        )
+    };
+    let touching = refused(&[&floor(0.0, "")]);
+    assert!(touching.contains("\"bar\" touches or cuts an obstacle of a contact at ("), "{touching}");
+    let moving = refused(&[&floor(-0.1, ", motion = [0, \"t\", 0]")]);
+    assert!(moving.contains("no obstacles that move: give model = \"penalty\""), "{moving}");
+    let explicit = refused(&[&floor(-0.1, ""), "integrator.name=verlet"]);
+    assert!(explicit.contains("energy-momentum"), "{explicit}");
+}

@@ -51,6 +51,14 @@ pub enum BuildError {
         "ropes and cloth have no bulk modulus from which a contact stiffness follows: give one, for example stiffness = 1e5 (Pa/m)"
     )]
     NoContactStiffness,
+    /// Contact with a triangle mesh by a model that knows none.
+    #[error(
+        "this model keeps bodies off planes, spheres and other bodies only: for a mesh give model = \"barrier\""
+    )]
+    NoMeshContact,
+    /// Contact with an obstacle that moves by a model that knows none.
+    #[error("this model knows no obstacles that move: give model = \"penalty\", or leave the motion out")]
+    NoMovingObstacle,
     /// A contact of ropes and points alone, from which no thickness can be derived.
     #[error("needs a thickness where there are only ropes and points: thickness = 1e-3 (m)")]
     NoContactThickness,

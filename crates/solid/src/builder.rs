@@ -13,7 +13,7 @@ use crate::elements::{
 };
 use crate::forces::Force;
 use crate::materials::{Constants, ConstantsError, Given, Material};
-use crate::mesh::{Mesh, Nodes};
+use crate::mesh::{Mesh, Nodes, TriMesh};
 use crate::model::{Body, BodyDamping, Load, Model, ModelParts, Pin};
 use crate::potentials::{Gravity, Monopole, Potential};
 use lilyan_dynamics::Constraint;
@@ -149,6 +149,8 @@ pub struct ModelBuilder {
     point_areas: Vec<Vec<f64>>,
     gravity: Option<[f64; 3]>,
     monopole: Option<(f64, [f64; 3])>,
+    /// Triangle meshes that do not move.
+    obstacles: Vec<TriMesh>,
     /// Made when all bodies are known.
     contacts: Vec<(ContactPair, Arc<dyn ContactModel>)>,
     moving: Vec<(ObstacleShape, ObstacleMotion, Arc<dyn ContactModel>)>,
@@ -243,6 +245,9 @@ impl ModelBuilder {
             ContactPair::Itself(Some(body)) => self.check_body(body)?,
             _ => {}
         }
+        if matches!(pair, ContactPair::Mesh(_)) && !model.takes_meshes() {
+            return Err(BuildError::NoMeshContact);
+        }
         model.check()?;
         self.contacts.push((pair, model));
         Ok(())
@@ -255,9 +260,18 @@ impl ModelBuilder {
         motion: ObstacleMotion,
         model: Arc<dyn ContactModel>,
     ) -> Result<(), BuildError> {
+        if !model.takes_motion() {
+            return Err(BuildError::NoMovingObstacle);
+        }
         model.check()?;
         self.moving.push((shape, motion, model));
         Ok(())
+    }
+
+    /// Adds a triangle mesh that does not move; its contact with all bodies is to be added.
+    pub fn obstacle(&mut self, mesh: TriMesh) -> ContactPair {
+        self.obstacles.push(mesh);
+        ContactPair::Mesh(self.obstacles.len() - 1)
     }
 
     fn check_body(&self, body: usize) -> Result<(), BuildError> {
@@ -391,7 +405,7 @@ impl ModelBuilder {
     fn contact_potentials(&self) -> Vec<Arc<dyn Potential>> {
         let make = |body: usize| self.contact_surface(body);
         let points = || self.surface();
-        let surfaces = ContactSurfaces::new(self.bodies.len(), &make, &points);
+        let surfaces = ContactSurfaces::new(self.bodies.len(), &make, &points, &self.obstacles);
         let is_obstacle = |pair: &ContactPair| matches!(pair, ContactPair::Obstacle(_));
         let (obstacles, others): (Vec<_>, Vec<_>) =
             self.contacts.iter().partition(|(pair, _)| is_obstacle(pair));

@@ -2,7 +2,7 @@
 
 use crate::materials::CATALOGUE;
 use crate::model::{Body, BodyDamping, Model, Motion};
-use crate::potentials::{Kind, WithoutForm};
+use crate::potentials::{Kind, Potential, WithoutForm};
 use lilyan_dynamics::constraints::Constraints;
 use lilyan_dynamics::corotated::{Corotated, Rotation};
 use lilyan_dynamics::fit::{Deformation, Fit};
@@ -11,6 +11,7 @@ use lilyan_dynamics::system::abilities::{
     AdditiveSplit, AppliedForces, DiscreteGradient, Dissipation, EndImpulse, FeasibleStep, Lacking, Loads,
     PrescribedMotion, StiffPart, TimedPotential,
 };
+use lilyan_dynamics::system::three_quarters;
 use lilyan_dynamics::{Abilities, ConfigurationSpace, EnergyParts, System};
 use lilyan_parallel::threads;
 use lilyan_solve::newton::Curvature;
@@ -153,6 +154,25 @@ impl DiscreteGradient for Model {
         let feasible = self.potentials_at(t).all(|p| p.add_discrete_gradient(q0, q1, g));
         self.subtract_load(t, g);
         feasible && g.iter().all(|x| x.is_finite())
+    }
+    fn add_discrete_hessian(
+        &self,
+        _t: f64,
+        q0: &[f64],
+        q1: &[f64],
+        curvature: Curvature,
+        h: &mut BlockMatrix,
+    ) {
+        self.calls[1].fetch_add(1, Ordering::Relaxed);
+        let at = three_quarters(q0, q1);
+        let own = |p: &Arc<dyn Potential>| p.role().discrete_hessian.is_some();
+        for potential in self.potentials.iter().filter(|p| !own(p)) {
+            potential.add_hessian(&at, curvature, h);
+        }
+        h.scale(0.5);
+        for hessian in self.potentials.iter().filter_map(|p| p.role().discrete_hessian) {
+            hessian.add_discrete_hessian(q0, q1, curvature, h);
+        }
     }
 }
 

@@ -15,6 +15,9 @@ const MIN_APPROACH: f64 = 1e-6;
 /// Number of consecutive solves without progress after which the path counts as blocked.
 const MAX_SHORT_APPROACHES: usize = 5;
 
+/// Relative tolerance of the minimum that is the guess in an impact.
+const IMPACT_TOLERANCE: f64 = 1e-3;
+
 /// Initial guesses of a solve.
 struct Guesses {
     /// Free unknowns at q₀.
@@ -71,7 +74,11 @@ impl ImplicitStep<'_> {
         let mut guesses = Guesses { rest, given: x.to_vec(), other };
         if let Some(feasible) = self.feasible {
             let rest = self.approach(feasible, &guesses.rest, minimizes.then_some(method), stopping, work)?;
+            let is_impact = !feasible_path::is_feasible(feasible, origin, &guesses.given);
             guesses = guesses.limited(feasible, origin, rest);
+            if is_impact && !minimizes && self.constraint_solver.is_none() {
+                self.improve(&mut guesses, stopping, work);
+            }
         }
         let solved = if minimizes {
             self.choose_by_value(&guesses, x);
@@ -80,6 +87,18 @@ impl ImplicitStep<'_> {
             self.solve_root(guesses, x, stopping, work)
         };
         solved.map_err(|cause| self.failure(cause, x))
+    }
+
+    /// Replaces the given guess by the minimum of the incremental potential with W at x in place of its discrete gradient, and
+    /// without forces that have no potential, if there is one. In an impact its contacts are nearly those of the step, and a
+    /// line search on a function finds them where one on a residual is stuck.
+    fn improve(&mut self, guesses: &mut Guesses, stopping: &Stopping, work: &mut Workspace) {
+        let mut x = guesses.rest.clone();
+        self.choose_by_value(guesses, &mut x);
+        let rough = Stopping { tolerance: IMPACT_TOLERANCE, conserving: false, enough: None, ..*stopping };
+        if self.minimize(&mut x, Method::Minimize, &rough, work).is_ok() {
+            guesses.given = x;
+        }
     }
 
     /// Minimises the incremental potential from `x`.

@@ -18,7 +18,7 @@ pub use solver::{Method, PersistentWorkspace, Solver};
 use crate::System;
 use crate::constraints::ConstraintSolver;
 use crate::system::abilities::{Dissipation, FeasibleStep};
-use crate::system::discrete_gradient;
+use crate::system::{discrete_gradient, discrete_hessian};
 use lilyan_solve::newton::{Curvature, Equations, Objective, ReuseKey, dot};
 use lilyan_solve::{BlockMatrix, Deflation, SparseRows};
 
@@ -197,34 +197,36 @@ impl<'a> ImplicitStep<'a> {
         self.scratch = inertia;
     }
 
-    /// A symmetric approximation of the derivative at x, with the velocities of [`ImplicitStep::velocities`].
-    fn matrix(&self, time: f64, x: &[f64], rates: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
+    /// A symmetric approximation of the derivative of the equation at x with these velocities (see
+    /// [`ImplicitStep::velocities`]); without velocities, the Hessian of the incremental potential.
+    fn matrix(&self, time: f64, x: &[f64], rates: Option<&[f64]>, curvature: Curvature, a: &mut BlockMatrix) {
         a.clear();
-        // The discrete gradient is the stress S(½(C₀ + C₁)) at the midpoint F̄. The derivative of its part in C is
-        // ½F̄ℂF₁ᵀ, whose symmetric part is that of ½(F̄ + F₁): half of the Hessian three quarters on the way.
-        let (behind, factor) = match self.parts.potential {
-            PotentialRule::Gradient => (0.0, 1.0),
-            PotentialRule::Discrete => (0.25 * self.h, 0.5),
+        let earlier = |rates: &[f64], time: f64| -> Vec<f64> {
+            x.iter().zip(rates).map(|(x, v)| x - time * v).collect()
         };
-        let weight = self.parts.weight * factor;
-        let earlier = |time: f64| -> Vec<f64> { x.iter().zip(rates).map(|(x, v)| x - time * v).collect() };
-        if let Some(dissipation) = self.dissipation {
-            match self.parts.forces {
-                // The mean force is about that at the midpoint, F̄ℂF̄ᵀΔF, with the same symmetric part.
-                ForceRule::Between => {
-                    let between = earlier((self.parts.reach - 0.75) * self.h);
-                    dissipation.add_damping_matrix(time, &between, rates, a);
-                }
-                ForceRule::At { .. } => dissipation.add_damping_matrix(time, x, rates, a),
+        match (rates, self.parts.potential) {
+            (Some(rates), PotentialRule::Discrete) => {
+                discrete_hessian(self.system, time, &earlier(rates, self.h), x, curvature, a);
             }
-            a.scale(self.parts.force_weight / self.span() / weight);
+            _ => self.system.hessian(time, x, curvature, a),
         }
-        if behind == 0.0 {
-            self.system.hessian(time, x, curvature, a);
-        } else {
-            self.system.hessian(time, &earlier(behind), curvature, a);
+        let damping = self.damping_weight();
+        match (rates, self.dissipation) {
+            (Some(rates), Some(dissipation)) if damping > 0.0 => {
+                a.scale(self.parts.weight / damping);
+                match self.parts.forces {
+                    // The mean force is about that at the midpoint, F̄ℂF̄ᵀΔF. Its derivative has the symmetric part of that
+                    // three quarters on the way.
+                    ForceRule::Between => {
+                        let between = earlier(rates, (self.parts.reach - 0.75) * self.h);
+                        dissipation.add_damping_matrix(time, &between, rates, a);
+                    }
+                    ForceRule::At { .. } => dissipation.add_damping_matrix(time, x, rates, a),
+                }
+                a.scale(damping);
+            }
+            _ => a.scale(self.parts.weight),
         }
-        a.scale(weight);
         self.system.mass().add_to(a);
         a.hold(self.held);
     }
@@ -243,16 +245,30 @@ impl<'a> ImplicitStep<'a> {
         rates.extend((0..x.len()).map(|i| (x[i] - self.q0[i]) / span + offset(i)));
     }
 
-    /// What the derivative depends on besides x and the velocities.
-    fn key(&self) -> Option<ReuseKey> {
-        let damping = if self.dissipation.is_some() { self.parts.force_weight / self.span() } else { 0.0 };
-        reuse_key(self.system, self.parts.time, [self.parts.weight, damping], self.held)
+    /// What the Hessian of the incremental potential depends on besides x.
+    fn potential_key(&self) -> Option<ReuseKey> {
+        reuse_key(self.system, self.parts.time, [self.parts.weight, 0.0], self.held)
+    }
+
+    /// What the derivative of the equation depends on besides x and the velocities.
+    fn equation_key(&self) -> Option<ReuseKey> {
+        let damping = if self.dissipation.is_some() { self.damping_weight() } else { 0.0 };
+        let share = match self.parts.potential {
+            PotentialRule::Gradient => 1.0,
+            PotentialRule::Discrete => 0.5,
+        };
+        reuse_key(self.system, self.parts.time, [share * self.parts.weight, damping], self.held)
+    }
+
+    /// The factor (s) of the damping matrix in the derivative of the equation.
+    fn damping_weight(&self) -> f64 {
+        self.parts.force_weight / self.span()
     }
 
     /// The low-rank part of the derivative of the equation.
     fn deflation(&self) -> Option<Deflation> {
-        let damping = self.parts.force_weight / self.span();
-        self.system.abilities().correction.map(|c| c.deflation(self.parts.weight, damping))
+        let correction = self.system.abilities().correction;
+        correction.map(|c| c.deflation(self.parts.weight, self.damping_weight()))
     }
 
     /// The time (s) that divides x − q₀ in the velocity of the forces.
@@ -287,7 +303,7 @@ impl Objective for ImplicitStep<'_> {
     }
 
     fn hessian(&mut self, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
-        self.matrix(self.parts.time, x, &[], curvature, h);
+        self.matrix(self.parts.time, x, None, curvature, h);
     }
 
     fn low_rank(&self) -> Option<Deflation> {
@@ -299,11 +315,11 @@ impl Objective for ImplicitStep<'_> {
     }
 
     fn reuse_key(&self) -> Option<ReuseKey> {
-        self.key()
+        self.potential_key()
     }
 
     fn hessian_at_time(&mut self, time: f64, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
-        self.matrix(time, x, &[], curvature, h);
+        self.matrix(time, x, None, curvature, h);
     }
 }
 
@@ -339,7 +355,7 @@ impl Equations for ImplicitStep<'_> {
     fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
         let mut rates = std::mem::take(&mut self.scratch);
         self.velocities(x, &mut rates);
-        self.matrix(self.parts.time, x, &rates, curvature, a);
+        self.matrix(self.parts.time, x, Some(&rates), curvature, a);
         rates.resize(x.len(), 0.0);
         self.scratch = rates;
     }
@@ -360,11 +376,11 @@ impl Equations for ImplicitStep<'_> {
         curvature: Curvature,
         a: &mut BlockMatrix,
     ) {
-        self.matrix(time, x, rates, curvature, a);
+        self.matrix(time, x, Some(rates), curvature, a);
     }
 
     fn reuse_key(&self) -> Option<ReuseKey> {
-        self.key()
+        self.equation_key()
     }
 
     fn low_rank(&self) -> Option<Deflation> {

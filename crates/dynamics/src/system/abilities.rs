@@ -9,6 +9,7 @@ use super::corotated::Corotated;
 use super::fit::{Deformation, Fit, ModalCorrection};
 use super::strains::Strained;
 use super::terms::StatefulTerms;
+use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
 use std::sync::Arc;
 
@@ -222,6 +223,9 @@ pub trait DiscreteGradient {
     /// ∇̄W with ∇̄W·(q₁−q₀) = W(q₁) − W(q₀), equivariant under rigid motion where W is invariant;
     /// overwrites `g`. Returns `false` where it is infeasible.
     fn discrete_gradient(&self, t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool;
+    /// Adds a symmetric approximation of its derivative with respect to q₁ to `h`, which is zero; see
+    /// [`super::half_hessian`].
+    fn add_discrete_hessian(&self, t: f64, q0: &[f64], q1: &[f64], curvature: Curvature, h: &mut BlockMatrix);
 }
 
 /// A stiff part of W, for methods that treat only that part implicitly and ∇W explicitly.

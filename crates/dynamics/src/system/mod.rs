@@ -79,3 +79,40 @@ pub fn discrete_gradient(system: &dyn System, t: f64, q0: &[f64], q1: &[f64], g:
     }
     w1.is_finite()
 }
+
+/// Three quarters on the way from q₀ to q₁: where half of the Hessian approximates the derivative of a discrete gradient with
+/// respect to q₁.
+///
+/// The discrete gradient is the stress S(½(C₀ + C₁)) at the midpoint F̄. The derivative of its part in C is ½F̄ℂF₁ᵀ, whose
+/// symmetric part is that of ½(F̄ + F₁).
+pub fn three_quarters(q0: &[f64], q1: &[f64]) -> Vec<f64> {
+    q0.iter().zip(q1).map(|(q, x)| 0.25 * q + 0.75 * x).collect()
+}
+
+/// Half of the Hessian at [`three_quarters`]. `h` is zero before.
+pub fn half_hessian(
+    system: &dyn System,
+    t: f64,
+    q0: &[f64],
+    q1: &[f64],
+    curvature: Curvature,
+    h: &mut BlockMatrix,
+) {
+    system.hessian(t, &three_quarters(q0, q1), curvature, h);
+    h.scale(0.5);
+}
+
+/// A symmetric approximation of the derivative of [`discrete_gradient`] with respect to q₁. `h` is zero before.
+pub fn discrete_hessian(
+    system: &dyn System,
+    t: f64,
+    q0: &[f64],
+    q1: &[f64],
+    curvature: Curvature,
+    h: &mut BlockMatrix,
+) {
+    match system.abilities().discrete_gradient {
+        Some(own) => own.add_discrete_hessian(t, q0, q1, curvature, h),
+        None => half_hessian(system, t, q0, q1, curvature, h),
+    }
+}

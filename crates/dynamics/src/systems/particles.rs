@@ -3,6 +3,7 @@ use crate::strains::{StrainLayout, Strained, Strains};
 use crate::system::abilities::{
     AdditiveSplit, DiscreteGradient, Dissipation, Lacking, StiffPart, add_midpoint_forces,
 };
+use crate::system::half_hessian;
 use crate::{Abilities, ConfigurationSpace, EnergyParts, System};
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::{BlockMatrix, BlockPattern};
@@ -150,6 +151,16 @@ impl DiscreteGradient for Particles {
             push(spring, force, g);
         }
         true
+    }
+    fn add_discrete_hessian(
+        &self,
+        t: f64,
+        q0: &[f64],
+        q1: &[f64],
+        curvature: Curvature,
+        h: &mut BlockMatrix,
+    ) {
+        half_hessian(self, t, q0, q1, curvature, h);
     }
 }
 

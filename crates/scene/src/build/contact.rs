@@ -1,14 +1,15 @@
 //! Contact: the model of the catalogue, with what the scene does not give derived from the bodies.
 
-use super::BuiltBody;
+use super::{BuiltBody, shape};
 use crate::document::SceneError;
-use crate::schema::ContactSpec;
+use crate::schema::{BodySpec, ContactSpec, Element, MeshSpec, Scene};
 use lilyan_solid::contact::BodyScale;
+use lilyan_solid::mesh::TriMesh;
 use lilyan_solid::{BuildError, ModelBuilder};
 use std::sync::Arc;
 
 /// Scales of a body, from which contact models derive what the scene does not give.
-fn scale_of(body: &BuiltBody) -> BodyScale<'_> {
+fn scale_of<'a>(body: &'a BuiltBody, masses: &[f64], surface: &[(u32, f64)]) -> BodyScale<'a> {
     let [low, high] = body.mesh().bounds().unwrap_or([[0.0; 3], [1.0; 3]]);
     let mean_edge = || {
         if !body.mesh().tets().is_empty() {
@@ -20,33 +21,58 @@ fn scale_of(body: &BuiltBody) -> BodyScale<'_> {
         let area = surface.face_areas(body.nodes().points()).iter().sum::<f64>();
         (area / triangles * 4.0 / 3f64.sqrt()).sqrt()
     };
+    let extents = [0, 1, 2].map(|k| high[k] - low[k]);
+    let mass: f64 = masses[body.dofs.range()].iter().sum();
+    let area: f64 = surface.iter().filter(|(n, _)| body.dofs.contains(*n)).map(|(_, area)| area).sum();
     BodyScale {
         young: (!body.is_net()).then_some(body.young[1]),
-        extent: (0..3).map(|k| high[k] - low[k]).fold(f64::INFINITY, f64::min),
+        extent: extents.into_iter().fold(f64::INFINITY, f64::min),
+        length: extents.into_iter().fold(0.0, f64::max),
+        areal_mass: if area > 0.0 { mass / area } else { 0.0 },
         mean_edge: Box::new(mean_edge),
     }
 }
 
+/// The surface of an obstacle, read and placed as that of a body is.
+fn obstacle(scene: &Scene, mesh: &MeshSpec) -> Result<TriMesh, SceneError> {
+    let Some(any) = scene.bodies.first() else {
+        return Err(mesh.mark.error("there is no body that could touch it"));
+    };
+    // A surface stays one, and tets have one.
+    let spec =
+        BodySpec { name: "obstacle".into(), mesh: mesh.clone(), element: Element::Springs, ..any.clone() };
+    let nodes = shape::nodes(scene, &spec, &mut Vec::new())?;
+    let surface = nodes.surface().to_tri_mesh(nodes.points());
+    if surface.triangles.is_empty() {
+        return Err(mesh.mark.error("has no triangles; give a shape or a file with a surface"));
+    }
+    Ok(surface)
+}
+
 /// Adds a contact to the model.
 pub(super) fn add(
+    scene: &Scene,
     contact: &ContactSpec,
     bodies: &[BuiltBody],
     builder: &mut ModelBuilder,
 ) -> Result<(), SceneError> {
-    let scales: Vec<BodyScale<'_>> = bodies.iter().map(scale_of).collect();
+    let surface = builder.surface();
+    let scale = |body| scale_of(body, builder.node_masses(), &surface);
+    let scales: Vec<BodyScale<'_>> = bodies.iter().map(scale).collect();
     let wrong = |e: BuildError| contact.mark.error(e.to_string());
     let model = (contact.card.create)(&contact.parameters, &scales).map_err(wrong)?;
-    let surface = builder.surface();
     if let Some(body) = bodies.iter().find(|b| !surface.iter().any(|(n, _)| b.dofs.contains(*n))) {
         return Err(contact.mark.error(format!(
             "body \"{}\" has points without size, which touch nothing; give them a radius (m)",
             body.name
         )));
     }
-    match (contact.obstacle(), contact.motion.clone()) {
-        (Some(shape), Some(motion)) => {
-            builder.contact_with_moving(shape, Arc::new(move |t| motion.at(t)), model).map_err(wrong)
+    let pair = match (&contact.mesh, contact.obstacle(), contact.motion.clone()) {
+        (Some(mesh), ..) => builder.obstacle(obstacle(scene, mesh)?),
+        (None, Some(shape), Some(motion)) => {
+            return builder.contact_with_moving(shape, Arc::new(move |t| motion.at(t)), model).map_err(wrong);
         }
-        _ => builder.contact(contact.pair, model).map_err(wrong),
-    }
+        _ => contact.pair,
+    };
+    builder.contact(pair, model).map_err(wrong)
 }

@@ -16,7 +16,7 @@ pub(super) fn add(scene: &Scene, bodies: &[BuiltBody], builder: &mut ModelBuilde
         builder.monopole(monopole.strength, monopole.at);
     }
     for contact in &scene.contacts {
-        contact::add(contact, bodies, builder)?;
+        contact::add(scene, contact, bodies, builder)?;
     }
     for pin in &scene.pins {
         builder.pin(resolve_pin(pin, &bodies[pin.body])?);
@@ -132,8 +132,7 @@ fn add_pressure(
         builder.force(Box::new(Pressure { faces, value: pressure_at(spec, rest) }));
         return Ok(());
     }
-    let own: Vec<[u32; 3]> =
-        nodes.surface().triangles.iter().filter(|face| chosen(*face)).copied().collect();
+    let own: Vec<[u32; 3]> = nodes.surface().triangles.iter().filter(|face| chosen(*face)).copied().collect();
     if own.is_empty() || !nodes.quadratic_faces().is_empty() {
         return Err(no_face(spec));
     }

@@ -374,7 +374,7 @@ fn conserved(scene: &Scene, bodies: &[BuiltBody], fitted: &[usize]) -> Conserved
     let guided = scene.constraints.iter().any(|c| matches!(c.kind, ConstraintKind::Surface { .. }));
     let driven = scene.constraints.iter().any(ConstraintSpec::moves)
         || scene.contacts.iter().any(|contact| contact.motion.is_some());
-    let walls = scene.contacts.iter().any(|c| c.obstacle().is_some());
+    let walls = scene.contacts.iter().any(|c| c.obstacle().is_some() || c.mesh.is_some());
     let free = scene.pins.is_empty()
         && scene.loads.is_empty()
         && !pulled

@@ -6,6 +6,7 @@ use crate::schema::Scene;
 use lilyan_dynamics::{State, System};
 use lilyan_solid::Model;
 use lilyan_solid::output;
+use lilyan_solid::potentials::Intersection;
 
 /// Refuses positions, velocities and energies that are not finite: a run could only fail, and its first frame
 /// would be worthless.
@@ -32,6 +33,7 @@ pub(super) fn check(
             )),
         });
     }
+    check_intersections(scene, model, state)?;
     let parts = model.energy_parts(state.t, &state.q);
     if !parts.elastic.is_finite() {
         for (spec, body) in scene.bodies.iter().zip(model.bodies()) {
@@ -62,4 +64,27 @@ pub(super) fn check(
         }
     };
     Err(SceneError::at(&scene.origin.0, Place::Unknown, path, message))
+}
+
+/// Refuses surfaces that touch or cut each other where no motion may pass through: none leads out of there.
+fn check_intersections(scene: &Scene, model: &Model, state: &State) -> Result<(), SceneError> {
+    let limits = model.potentials().iter().filter_map(|p| p.role().intersections);
+    let Some(Intersection { nodes, place }) = limits.filter_map(|i| i.first_intersection(&state.q)).next()
+    else {
+        return Ok(());
+    };
+    let owners = nodes.map(|node| model.owner(node?).map(|(body, _)| body));
+    let name = |body: usize| format!("body \"{}\"", scene.bodies[body].name);
+    let first = owners[0].or(owners[1]).unwrap_or_default();
+    let other = match owners[1] {
+        Some(second) if second == first => "itself".to_string(),
+        Some(second) => name(second),
+        None => "an obstacle of a contact".to_string(),
+    };
+    let [x, y, z] = place;
+    Err(scene.bodies[first].mark.error(format!(
+        "{} touches or cuts {other} at ({x:.6}, {y:.6}, {z:.6}) at the start, and contact by a barrier cannot lead out of \
+         there; move them apart by a gap, however small",
+        name(first)
+    )))
 }

@@ -117,6 +117,9 @@ impl OutsideForces {
             (0..3).for_each(|k| self.add_direction(axis(k)));
         }
         self.centers.extend(scene.environment.monopole.iter().map(|m| m.at));
+        if scene.contacts.iter().any(|c| c.mesh.is_some()) {
+            (0..3).for_each(|k| self.add_direction(axis(k)));
+        }
         for contact in &scene.contacts {
             match contact.obstacle() {
                 // What it takes and gives is not known.

@@ -2,6 +2,7 @@
 
 use super::bodies::Bodies;
 use super::kinds::{DIRECTION, LENGTH, POINT};
+use super::mesh::{self, MeshSpec};
 use super::model_parameters;
 use super::pin_motion::{OBSTACLE_MOTION, OBSTACLE_ROTATE, RigidMotion};
 use super::quantity::Mark;
@@ -29,6 +30,12 @@ const INSIDE: Key = Key::optional(
     "true",
     Absent::Flag(false),
     "Whether the bodies stay inside the sphere instead of outside.",
+);
+const OBSTACLE_MESH: Key = Key::required(
+    "mesh",
+    mesh::KIND,
+    "{ file = \"funnel.obj\", translate = [0, -1, 0] }",
+    "The obstacle: the surface of a shape, or of a mesh file.",
 );
 const BETWEEN: Key = Key::optional(
     "between",
@@ -69,6 +76,7 @@ fn cases_of(catalogue: &[&'static ContactCard]) -> Vec<Case> {
                 "All bodies stay outside, or inside, a sphere.",
                 &[CENTER, RADIUS, INSIDE, OBSTACLE_MOTION, OBSTACLE_ROTATE],
             ),
+            Touch::Mesh => ("All bodies stay off a triangle mesh that does not move.", &[OBSTACLE_MESH]),
             Touch::Bodies => ("Bodies do not pass through each other.", &[BETWEEN]),
             Touch::Itself => ("A body does not pass through itself.", &[ITSELF]),
         };
@@ -80,7 +88,8 @@ fn cases_of(catalogue: &[&'static ContactCard]) -> Vec<Case> {
             Case { when: When::Both([kind, model]), doc: card.summary, keys }
         };
         let own = Case { when: When::Is { key: KIND.name, value, default: false }, doc, keys: keys.to_vec() };
-        std::iter::once(own).chain(catalogue.iter().map(by_model)).collect::<Vec<_>>()
+        let models = catalogue.iter().filter(|card| touch.is_known_to(card));
+        std::iter::once(own).chain(models.map(by_model)).collect::<Vec<_>>()
     };
     KINDS.iter().flat_map(by_kind).collect()
 }
@@ -92,6 +101,8 @@ pub struct ContactSpec {
     pub pair: ContactPair,
     /// How the obstacle moves, if it does.
     pub motion: Option<RigidMotion>,
+    /// The obstacle that is a mesh; `pair` is then known when it is built.
+    pub mesh: Option<MeshSpec>,
     /// The contact model.
     pub card: &'static ContactCard,
     /// Its parameters.
@@ -113,8 +124,8 @@ impl ContactSpec {
 impl PartialEq for ContactSpec {
     fn eq(&self, other: &Self) -> bool {
         self.card.name == other.card.name
-            && (self.pair, &self.motion, &self.parameters, &self.mark)
-                == (other.pair, &other.motion, &other.parameters, &other.mark)
+            && (self.pair, &self.motion, &self.mesh, &self.parameters, &self.mark)
+                == (other.pair, &other.motion, &other.mesh, &other.parameters, &other.mark)
     }
 }
 
@@ -122,28 +133,40 @@ impl PartialEq for ContactSpec {
 enum Touch {
     Plane,
     Sphere,
+    Mesh,
     Bodies,
     Itself,
 }
 
 impl Touch {
+    /// Whether a model knows this kind of contact.
+    fn is_known_to(self, card: &ContactCard) -> bool {
+        !matches!(self, Self::Mesh) || card.takes_meshes
+    }
+
     /// The parameters that this kind of contact takes.
     fn parameters(self, card: &ContactCard) -> &'static [ModelParameter] {
         match self {
-            Self::Plane | Self::Sphere => card.obstacle_parameters,
+            Self::Plane | Self::Sphere | Self::Mesh => card.obstacle_parameters,
             Self::Bodies | Self::Itself => card.parameters,
         }
     }
 }
 
-const KINDS: &[(&str, Touch)] =
-    &[("plane", Touch::Plane), ("sphere", Touch::Sphere), ("bodies", Touch::Bodies), ("self", Touch::Itself)];
+const KINDS: &[(&str, Touch)] = &[
+    ("plane", Touch::Plane),
+    ("sphere", Touch::Sphere),
+    ("mesh", Touch::Mesh),
+    ("bodies", Touch::Bodies),
+    ("self", Touch::Itself),
+];
 
 impl ContactSpec {
     pub(super) fn read(item: &Item<'_>, bodies: &Bodies<'_>) -> Result<Self, SceneError> {
         let mut reader = item.reader()?;
         let kind_item = reader.required(&KIND)?;
         let kind = kind_item.choice(KINDS)?;
+        let mut mesh = None;
         let pair = match kind {
             Touch::Plane => ContactPair::Obstacle(ObstacleShape::Plane {
                 point: reader.required(&CONTACT_POINT)?.vector3()?,
@@ -154,6 +177,10 @@ impl ContactSpec {
                 radius: reader.number(&RADIUS)?,
                 inside: reader.flag(&INSIDE)?,
             }),
+            Touch::Mesh => {
+                mesh = Some(MeshSpec::read(&reader.required(&OBSTACLE_MESH)?)?);
+                ContactPair::Mesh(0)
+            }
             Touch::Bodies => {
                 if bodies.0.len() < 2 {
                     return Err(kind_item.error("needs two bodies; write kind = \"self\" for one"));
@@ -168,14 +195,17 @@ impl ContactSpec {
         };
         let motion = match kind {
             Touch::Plane | Touch::Sphere => RigidMotion::read(&mut reader)?,
-            Touch::Bodies | Touch::Itself => None,
+            Touch::Mesh | Touch::Bodies | Touch::Itself => None,
         };
         let models: Vec<(&'static str, &'static ContactCard)> =
-            CATALOGUE.iter().map(|card| (card.name, *card)).collect();
-        let card = reader.choice(&MODEL, &models)?;
+            CATALOGUE.iter().filter(|card| kind.is_known_to(card)).map(|card| (card.name, *card)).collect();
+        let card = match (reader.peek(MODEL.name), &models[..]) {
+            (false, [(_, only)]) => only,
+            _ => reader.choice(&MODEL, &models)?,
+        };
         let parameters = model_parameters::read(kind.parameters(card), &mut reader)?;
         reader.finish()?;
-        Ok(Self { pair, motion, card, parameters, mark: item.into() })
+        Ok(Self { pair, motion, mesh, card, parameters, mark: item.into() })
     }
 }
 

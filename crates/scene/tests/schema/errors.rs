@@ -185,7 +185,7 @@ fn constraints_and_contacts() -> Vec<Case> {
         (with("[[constraint]]\nkind = \"volume\"\neach = \"edge\""), 11, vec!["constraint[0].each: \"edge\""]),
         (with("[[constraint]]\nkind = \"volume\"\nbody = \"baz\""), 11, vec!["constraint[0].body: there is no body \"baz\""]),
         (with("[[contact]]\npoint = [0, 0, 0]"), 9, vec!["contact[0]: the key \"kind\" is missing"]),
-        (with("[[contact]]\nkind = \"plan\""), 10, vec!["did you mean \"plane\"?", "plane, sphere, bodies, self"]),
+        (with("[[contact]]\nkind = \"plan\""), 10, vec!["did you mean \"plane\"?", "plane, sphere, mesh, bodies, self"]),
         (with("[[contact]]\nkind = \"plane\"\npoint = [0, 0, 0]"), 9, vec!["contact[0]: the key \"normal\" is missing"]),
         (with("[[contact]]\nkind = \"plane\"\npoint = [0, 0, 0]\nnormal = [0, 0, 0]"), 12, vec!["contact[0].normal: is zero"]),
         (with( "[[contact]]\nkind = \"plane\"\npoint = [0, 0, 0]\nnormal = [0, 1, 0]\nstiffness = 0", ), 13, vec!["contact[0].stiffness: must be positive"]),

@@ -16,6 +16,8 @@ pub fn law_potential<L: ContactLaw>(
         ContactPair::Obstacle(shape) => {
             return Arc::new(Obstacle { shape, law, nodes: surfaces.points() });
         }
+        // `ModelBuilder::contact` refuses it: a law of the depth needs an inside.
+        ContactPair::Mesh(_) => SurfaceContact::between(Vec::new(), &[], law, thickness),
         ContactPair::Bodies(Some([a, b])) => {
             SurfaceContact::between(vec![surfaces.of(a), surfaces.of(b)], &[(0, 1)], law, thickness)
         }

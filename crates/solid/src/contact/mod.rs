@@ -9,6 +9,8 @@
 //! | `vertex` | one vertex against one triangle: derivatives of the distance |
 //! | `surface_contact/` | any law: surfaces of bodies against each other and against themselves |
 //! | `law_potential` | any law between any two things that touch |
+//! | `chord` | what makes the discrete gradient of a distance exact in energy and momenta |
+//! | `barrier/` | a barrier that no motion passes through |
 //! | `penalty` | an elastic penalty: a pressure in proportion to the depth |
 //! | `motion` | obstacles that move, for any model that allows penetration |
 //!
@@ -17,6 +19,8 @@
 //! (`PotentialRole::terms`). To add a model: a file or folder here with its card, and the line of the card
 //! in [`CATALOGUE`]. A model whose energy is a function of the depth is a [`ContactLaw`] and asks [`law_potential`] for the rest.
 
+pub mod barrier;
+mod chord;
 mod law;
 mod law_potential;
 mod model;
@@ -41,7 +45,7 @@ pub use surface_contact::SurfaceContact;
 pub use vertex::VertexContact;
 
 /// Every contact model; the first is the default.
-pub static CATALOGUE: &[&ContactCard] = &[&penalty::CARD];
+pub static CATALOGUE: &[&ContactCard] = &[&penalty::CARD, &barrier::CARD];
 
 /// The contact model where a scene names none.
 pub const DEFAULT_CONTACT: &ContactCard = CATALOGUE[0];

@@ -2,6 +2,7 @@
 
 use super::ContactSurface;
 use crate::build_error::BuildError;
+use crate::mesh::TriMesh;
 use crate::parameters::{ModelParameter, Parameters};
 use crate::potentials::Potential;
 use std::cell::OnceCell;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 pub enum ContactPair {
     /// All bodies and an obstacle.
     Obstacle(ObstacleShape),
+    /// All bodies and a triangle mesh that does not move, by the number that [`crate::ModelBuilder::obstacle`] gave it.
+    Mesh(usize),
     /// Two bodies, or all pairs of distinct bodies.
     Bodies(Option<[usize; 2]>),
     /// A body and itself, or each body and itself.
@@ -78,6 +81,10 @@ impl ObstacleShape {
 pub trait ContactModel: Debug + Send + Sync {
     /// Checks the constants.
     fn check(&self) -> Result<(), BuildError>;
+    /// Whether it keeps bodies off obstacles that are triangle meshes.
+    fn takes_meshes(&self) -> bool;
+    /// Whether it keeps bodies off planes and spheres that move.
+    fn takes_motion(&self) -> bool;
     /// The potential that keeps these apart.
     fn potential(&self, pair: ContactPair, surfaces: &ContactSurfaces<'_>) -> Arc<dyn Potential>;
 }
@@ -98,6 +105,8 @@ pub struct ContactCard {
     pub parameters: &'static [ModelParameter],
     /// Those of them that contact with an obstacle takes.
     pub obstacle_parameters: &'static [ModelParameter],
+    /// Whether it keeps bodies off obstacles that are triangle meshes.
+    pub takes_meshes: bool,
     /// Makes one from its parameters. What is not given is derived from the bodies.
     pub create: CreateContact,
 }
@@ -114,11 +123,20 @@ pub struct BodyScale<'a> {
     pub young: Option<f64>,
     /// The smallest extent along x, y, z, m.
     pub extent: f64,
+    /// The largest extent along x, y, z, m.
+    pub length: f64,
+    /// Mass per area of the surface, kg/m².
+    pub areal_mass: f64,
     /// The mean edge of the mesh, m; not finite for ropes and points. It is computed when asked for.
     pub mean_edge: Box<dyn Fn() -> f64 + 'a>,
 }
 
 impl BodyScale<'_> {
+    /// The smallest extent of a solid, the largest of ropes, cloth and points, which are thin; m.
+    pub fn size(&self) -> f64 {
+        if self.young.is_some() { self.extent } else { self.length }
+    }
+
     /// The stiffness per area (Pa/m) of a layer as thick as a tenth of the body, made of its material: the largest of all
     /// bodies. 0 where there are only ropes, cloth and points.
     pub fn layer_stiffness(bodies: &[Self]) -> f64 {
@@ -138,16 +156,19 @@ pub struct ContactSurfaces<'a> {
     make: &'a dyn Fn(usize) -> ContactSurface,
     made: Vec<OnceCell<Arc<ContactSurface>>>,
     points: &'a dyn Fn() -> Vec<(u32, f64)>,
+    obstacles: &'a [TriMesh],
 }
 
 impl<'a> ContactSurfaces<'a> {
-    /// Surfaces of so many bodies, made by `make`; `points` finds the nodes of all with their areas.
+    /// Surfaces of so many bodies, made by `make`; `points` finds the nodes of all with their areas. `obstacles` are the triangle
+    /// meshes that do not move.
     pub fn new(
         bodies: usize,
         make: &'a dyn Fn(usize) -> ContactSurface,
         points: &'a dyn Fn() -> Vec<(u32, f64)>,
+        obstacles: &'a [TriMesh],
     ) -> Self {
-        Self { make, made: vec![OnceCell::new(); bodies], points }
+        Self { make, made: vec![OnceCell::new(); bodies], points, obstacles }
     }
 
     /// How many bodies there are.
@@ -163,6 +184,11 @@ impl<'a> ContactSurfaces<'a> {
     /// The surfaces of all bodies.
     pub fn all(&self) -> Vec<Arc<ContactSurface>> {
         (0..self.bodies()).map(|body| self.of(body)).collect()
+    }
+
+    /// A triangle mesh that does not move.
+    pub fn obstacle(&self, number: usize) -> &TriMesh {
+        &self.obstacles[number]
     }
 
     /// Nodes of all bodies that can touch something, with their areas, m².

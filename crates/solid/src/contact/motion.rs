@@ -83,7 +83,7 @@ impl MovingObstacle {
     fn now(&self, t: f64) -> Arc<dyn Potential> {
         let pair = ContactPair::Obstacle(self.shape.placed(&(self.motion)(t)));
         let (none, points) = (|_: usize| unreachable!("there are no bodies"), || self.nodes.clone());
-        self.model.potential(pair, &ContactSurfaces::new(0, &none, &points))
+        self.model.potential(pair, &ContactSurfaces::new(0, &none, &points, &[]))
     }
 }
 

@@ -13,6 +13,7 @@ pub(super) static CARD: ContactCard = ContactCard {
     cite: "gonzalez1996",
     parameters: &[STIFFNESS, THICKNESS],
     obstacle_parameters: &[STIFFNESS],
+    takes_meshes: false,
     create,
 };
 
@@ -87,6 +88,14 @@ impl ContactModel for Penalty {
         let Self { stiffness, thickness } = *self;
         BuildError::check_positive("stiffness", stiffness, STIFFNESS.unit)?;
         BuildError::check_not_negative("thickness", thickness, THICKNESS.unit)
+    }
+
+    fn takes_meshes(&self) -> bool {
+        false
+    }
+
+    fn takes_motion(&self) -> bool {
+        true
     }
 
     fn potential(&self, pair: ContactPair, surfaces: &ContactSurfaces<'_>) -> Arc<dyn Potential> {

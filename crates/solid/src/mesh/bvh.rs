@@ -20,6 +20,9 @@ pub(crate) struct Bvh {
 
 pub(crate) type Box3 = [V3; 2];
 
+/// The box of nothing.
+pub(crate) const NOWHERE: Box3 = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+
 impl Bvh {
     /// Over these centres; also returns the order in which the triangles are to be stored.
     pub fn new(centers: &[V3]) -> (Self, Vec<u32>) {
@@ -71,6 +74,41 @@ impl Bvh {
         boxes
     }
 
+    /// The first and one past the last item of a leaf.
+    pub fn leaf(&self, node: u32) -> std::ops::Range<usize> {
+        let [first, end] = self.range[node as usize];
+        first as usize..end as usize
+    }
+
+    /// Pairs of leaves of two trees whose boxes overlap, in a fixed order. Of a tree and itself (`other` is `None`) each pair
+    /// once.
+    pub fn overlapping_leaves(&self, boxes: &[Box3], other: Option<(&Self, &[Box3])>) -> Vec<(u32, u32)> {
+        let (second, second_boxes) = other.unwrap_or((self, boxes));
+        let mut found = Vec::new();
+        let mut stack = if boxes.is_empty() || second_boxes.is_empty() { Vec::new() } else { vec![(0, 0)] };
+        while let Some((a, b)) = stack.pop() {
+            let (i, j) = (a as usize, b as usize);
+            if !overlap(&boxes[i], &second_boxes[j]) {
+                continue;
+            }
+            let size = |range: [u32; 2]| range[1] - range[0];
+            match (self.right[i], second.right[j]) {
+                (0, 0) => found.push((a, b)),
+                (right, _) if other.is_none() && a == b => {
+                    stack.extend([(right, right), (a + 1, right), (a + 1, a + 1)]);
+                }
+                (right, other_right) => {
+                    if right != 0 && (other_right == 0 || size(self.range[i]) >= size(second.range[j])) {
+                        stack.extend([(right, b), (a + 1, b)]);
+                    } else {
+                        stack.extend([(a, other_right), (a, b + 1)]);
+                    }
+                }
+            }
+        }
+        found
+    }
+
     /// The triangle of least squared distance to `p` up to `bound`, as `distance` gives it (`None`: not
     /// to be considered); of equals the first.
     pub fn nearest(
@@ -118,6 +156,11 @@ impl Bvh {
         }
         found
     }
+}
+
+/// Whether two boxes have a point in common.
+pub(crate) fn overlap(a: &Box3, b: &Box3) -> bool {
+    (0..3).all(|k| a[0][k] <= b[1][k] && b[0][k] <= a[1][k])
 }
 
 fn join(a: Box3, b: Box3) -> Box3 {

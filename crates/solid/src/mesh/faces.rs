@@ -111,8 +111,7 @@ mod tests {
     #[test]
     fn a_flat_face_has_its_area_on_the_edges() {
         let corners = [[0.0, 0.0, 1.0], [2.0, 0.0, 1.0], [0.0, 3.0, 1.0]];
-        let middle =
-            |a: usize, b: usize| std::array::from_fn(|k| 0.5 * (corners[a][k] + corners[b][k]));
+        let middle = |a: usize, b: usize| std::array::from_fn(|k| 0.5 * (corners[a][k] + corners[b][k]));
         let nodes = [corners[0], corners[1], corners[2], middle(0, 1), middle(1, 2), middle(2, 0)];
         let mut weights = [0.0; 6];
         for point in face_points() {

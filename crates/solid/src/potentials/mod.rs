@@ -40,17 +40,50 @@ pub struct PotentialRole<'a> {
     pub feasible_step: Option<&'a dyn FeasibleStep>,
     /// Its terms with state within a step, beside its own W: lagged friction, active sets.
     pub terms: Option<&'a dyn StatefulTerms>,
+    /// The derivative of its discrete gradient, where half of the Hessian three quarters on the way is far from it: a barrier may be out
+    /// of reach there and felt at an end.
+    pub discrete_hessian: Option<&'a dyn DiscreteHessian>,
+    /// Where it cannot start from.
+    pub intersections: Option<&'a dyn Intersections>,
+}
+
+/// Surfaces that touch or cut each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Intersection {
+    /// A node of each; `None` for an obstacle.
+    pub nodes: [Option<u32>; 2],
+    /// Where, m.
+    pub place: [f64; 3],
+}
+
+/// What a potential that no motion passes through cannot start from.
+pub trait Intersections {
+    /// The first pair of surfaces that touch or cut each other at q.
+    fn first_intersection(&self, q: &[f64]) -> Option<Intersection>;
+}
+
+/// The derivative of a discrete gradient.
+pub trait DiscreteHessian {
+    /// Adds a symmetric approximation of the derivative with respect to q₁, N/m.
+    fn add_discrete_hessian(&self, q0: &[f64], q1: &[f64], curvature: Curvature, h: &mut BlockMatrix);
 }
 
 impl PotentialRole<'_> {
     /// A potential of the positions alone that allows every motion and is not contact.
     pub const fn smooth(kind: Kind) -> Self {
-        Self { kind, is_contact: false, feasible_step: None, terms: None }
+        Self {
+            kind,
+            is_contact: false,
+            feasible_step: None,
+            terms: None,
+            discrete_hessian: None,
+            intersections: None,
+        }
     }
 
     /// Contact that allows penetration.
     pub const fn penalty() -> Self {
-        Self { kind: Kind::Other, is_contact: true, feasible_step: None, terms: None }
+        Self { is_contact: true, ..Self::smooth(Kind::Other) }
     }
 }
 

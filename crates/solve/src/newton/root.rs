@@ -10,6 +10,8 @@ use crate::{NotPositiveDefinite, SparseRows, from_fn};
 /// The forcing term, a constant relative residual of the linear solves. Each Newton iteration then gains three digits
 /// and needs one or two linear iterations.
 pub(super) const FORCING: f64 = 1e-3;
+/// A limited step may raise the merit up to the largest of so many before \[grippo1986\].
+const RECENT: usize = 4;
 
 /// Solves r(x) = 0 from `x`. Corrections by the symmetric part of the Jacobian are tried first, if it is close to the
 /// whole and there are no constraints. Where they do not contract, the Newton–Krylov method solves the equations, and
@@ -58,6 +60,7 @@ fn newton_krylov(
     }
     check_finite(&work.gradient)?;
     let mut merit = weighted_square(equations, &work.gradient);
+    let mut recent = [0.0; RECENT];
     work.linear.begin(Policy::for_root_finder(stopping.direct), None);
     while report.iterations < stopping.max_iterations {
         report.iterations += 1;
@@ -71,17 +74,22 @@ fn newton_krylov(
         let [threshold, _] = stopping.thresholds(&x[..n], origin);
         let converged = correction <= threshold;
 
-        let mut step = equations.max_step(&x[..n], &work.direction[..n]).min(1.0);
+        let limit = equations.max_step(&x[..n], &work.direction[..n]);
+        let mut step = limit.min(1.0);
         let mut accepted = false;
+        // Where steps are limited, a contact that becomes active raises the merit, and yet the step leads on.
+        let reference = if limit.is_finite() { recent.iter().copied().fold(merit, f64::max) } else { merit };
         for _ in 0..40 {
             for (t, (x, d)) in work.trial.iter_mut().zip(x.iter().zip(&work.direction)) {
                 *t = x + step * d;
             }
             if equations.residual(&work.trial, &mut work.trial_gradient) {
                 let trial = weighted_square(equations, &work.trial_gradient);
-                if trial <= (1.0 - 2e-4 * step) * merit || (converged && trial.is_finite()) {
+                if trial <= (1.0 - 2e-4 * step) * reference || (converged && trial.is_finite()) {
                     x.copy_from_slice(&work.trial);
                     std::mem::swap(&mut work.gradient, &mut work.trial_gradient);
+                    recent.rotate_left(1);
+                    recent[RECENT - 1] = merit;
                     merit = trial;
                     accepted = true;
                     break;

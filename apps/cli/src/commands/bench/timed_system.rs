@@ -1,7 +1,7 @@
 //! A system that counts and times the calls of an integrator.
 
 use lilyan_dynamics::system::abilities::DiscreteGradient;
-use lilyan_dynamics::system::discrete_gradient;
+use lilyan_dynamics::system::{discrete_gradient, discrete_hessian};
 use lilyan_dynamics::{Abilities, ConfigurationSpace, EnergyParts, System};
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
@@ -75,5 +75,15 @@ impl System for TimedSystem<'_> {
 impl DiscreteGradient for TimedSystem<'_> {
     fn discrete_gradient(&self, t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         self.gradient.time(|| discrete_gradient(self.inner, t, q0, q1, g))
+    }
+    fn add_discrete_hessian(
+        &self,
+        t: f64,
+        q0: &[f64],
+        q1: &[f64],
+        curvature: Curvature,
+        h: &mut BlockMatrix,
+    ) {
+        self.hessian.time(|| discrete_hessian(self.inner, t, q0, q1, curvature, h));
     }
 }

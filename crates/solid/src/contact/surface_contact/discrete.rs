@@ -21,14 +21,11 @@
 
 use super::{CHUNK, SurfaceContact, VertexKey, refit};
 use crate::contact::ContactLaw;
+use crate::contact::chord::{Chord, inner};
 use crate::contact::surface::Pose;
 use crate::contact::vertex::VertexContact;
-use crate::math::vector::{V3, add, dot, norm, scale, sub};
-use crate::math::without_rigid;
+use crate::math::vector::{V3, add, norm, scale, sub};
 use lilyan_parallel::threads;
-
-/// β: at 45° the correction is normal to one part in a hundred.
-const NORMALITY: f64 = 100.0;
 
 /// Motions smaller than this part of the triangle are not corrected: the correction, of third order, is
 /// below its own round-off.
@@ -137,23 +134,10 @@ impl<L: ContactLaw> SurfaceContact<L> {
         let missing = law.energy(b1) - law.energy(b0) - slope * along;
 
         let weights: Vec<f64> = change.nodes.iter().map(|n| n.1).collect();
-        // Twice, as the second pass takes what round-off left of nearly collinear nodes.
-        let once = without_rigid(&x, &weights, &moved);
-        let c = without_rigid(&x, &weights, &once);
-        let c: Vec<V3> = c.iter().zip(&weights).map(|(c, w)| scale(*c, *w)).collect();
-        let square = inner(&c, &moved);
         let size = norm(sub(at(q1, m.nodes[2]), at(q1, m.nodes[1])));
-        if square > (RESOLVED * size).powi(2) {
-            let mu = missing / (square + NORMALITY * along * along);
-            for (f, (c, n)) in force.iter_mut().zip(c.iter().zip(&normal)) {
-                *f = add(*f, scale(add(*c, scale(*n, NORMALITY * along)), mu));
-            }
-        }
+        let chord = Chord { x: &x, weights: &weights, moved: &moved, normal: &normal, along };
+        chord.add_missing(missing, RESOLVED * size, &mut force);
         let nodes = change.nodes.iter().map(|n| n.0);
         nodes.zip(force).collect()
     }
-}
-
-fn inner(a: &[V3], b: &[V3]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| dot(*a, *b)).sum()
 }

@@ -105,8 +105,7 @@ fn gradients<M: Quads>(
             let g = &rest[q].inverse;
             for j in 0..3 {
                 let along = |k: usize| m.load(&g[(k, j)].0);
-                let entry =
-                    m.mul_add(row[2], along(2), m.mul_add(row[1], along(1), m.mul(row[0], along(0))));
+                let entry = m.mul_add(row[2], along(2), m.mul_add(row[1], along(1), m.mul(row[0], along(0))));
                 put(q, i, j, entry);
             }
         }

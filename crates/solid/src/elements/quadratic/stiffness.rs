@@ -20,8 +20,7 @@ pub(super) const PAIRS10: usize = NODES * (NODES + 1) / 2;
 const CHUNK: usize = 2;
 
 /// ∂²ψ at the points of some blocks, the first of which has that number; positions of the nodes of their run.
-type Tangents<'a> =
-    &'a (dyn Fn(Blocks10<'_>, &RunVectors, &mut [BasisTangent<Lanes>]) + Sync);
+type Tangents<'a> = &'a (dyn Fn(Blocks10<'_>, &RunVectors, &mut [BasisTangent<Lanes>]) + Sync);
 
 impl QuadraticTets {
     /// Adds ∂²(Σ w ψ)/∂q², N/m, exact or projected point by point.
@@ -69,12 +68,9 @@ impl QuadraticTets {
         if self.is_empty() {
             return;
         }
-        self.sharing.each_part(
-            h,
-            self.members.runs(),
-            |pattern| self.positions_in(pattern),
-            &|part| self.add_part(q, tangents, part),
-        );
+        self.sharing.each_part(h, self.members.runs(), |pattern| self.positions_in(pattern), &|part| {
+            self.add_part(q, tangents, part)
+        });
     }
 
     fn add_part(&self, q: &[f64], tangents: Tangents<'_>, part: MatrixPart<'_, PAIRS10>) {
@@ -97,7 +93,12 @@ impl QuadraticTets {
                     tangents(blocks, local, found);
                     for (k, found) in found.chunks_exact(POINTS).enumerate() {
                         let rest = blocks.points(k);
-                        simd::run(ElementMatrix { slopes: &slopes, rest, tangents: found, out: &mut element });
+                        simd::run(ElementMatrix {
+                            slopes: &slopes,
+                            rest,
+                            tangents: found,
+                            out: &mut element,
+                        });
                         let positions = &positions[first + k];
                         simd::run(Scatter10 { element: &element, positions, start, values });
                     }

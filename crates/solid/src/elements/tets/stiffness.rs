@@ -68,12 +68,9 @@ impl Tets {
         if self.is_empty() {
             return;
         }
-        self.sharing.each_part(
-            h,
-            self.members.runs(),
-            |pattern| self.positions_in(pattern),
-            &|part| self.add_part(q, stiffnesses, part),
-        );
+        self.sharing.each_part(h, self.members.runs(), |pattern| self.positions_in(pattern), &|part| {
+            self.add_part(q, stiffnesses, part)
+        });
     }
 
     fn add_part(&self, q: &[f64], stiffnesses: Stiffnesses<'_>, part: MatrixPart<'_, TET_PAIRS>) {
