@@ -98,7 +98,7 @@ impl QuadraticTets {
         self.places.is_empty()
     }
 
-    /// Global nodes of tet e: its corners, then its edges as in [`shape::EDGES`].
+    /// Global nodes of tet e: its corners, then its edges as in `shape::EDGES`.
     pub fn tet(&self, e: usize) -> [u32; NODES] {
         let nodes = self.dofs.nodes().of_tet(e);
         std::array::from_fn(|k| self.dofs.global(nodes[k]))
