@@ -111,7 +111,7 @@ fn discrete_gradients_are_exact() {
         let (q0, q1) = (shaken(model, 3), shaken(model, 4));
         let mut g = vec![0.0; q0.len()];
         let ability = model.abilities().discrete_gradient.unwrap();
-        assert!(ability.discrete_gradient(0.0, &q0, &q1, &mut g), "{name}");
+        assert!(ability.discrete_gradient([0.0; 2], &q0, &q1, &mut g), "{name}");
         let (before, after) = (model.energy(0.0, &q0), model.energy(0.0, &q1));
         let error = dot(&g, &plus(&q1, -1.0, &q0)) - (after - before);
         assert!(error.abs() < 1e-10 * before, "{name}: {error:e} J");

@@ -206,7 +206,9 @@ impl<'a> ImplicitStep<'a> {
         };
         match (rates, self.parts.potential) {
             (Some(rates), PotentialRule::Discrete) => {
-                discrete_hessian(self.system, time, &earlier(rates, self.h), x, curvature, a);
+                let half = 0.5 * self.h;
+                let (times, start) = ([time - half, time + half], earlier(rates, self.h));
+                discrete_hessian(self.system, times, &start, x, curvature, a);
             }
             _ => self.system.hessian(time, x, curvature, a),
         }
@@ -348,7 +350,9 @@ impl Equations for ImplicitStep<'_> {
                 self.system.gradient(self.parts.time, x, r);
                 r.iter().all(|g| g.is_finite())
             }
-            PotentialRule::Discrete => discrete_gradient(self.system, self.parts.time, self.q0, x, r),
+            PotentialRule::Discrete => {
+                discrete_gradient(self.system, [self.t0, self.t0 + self.h], self.q0, x, r)
+            }
         };
         if !feasible {
             return false;
