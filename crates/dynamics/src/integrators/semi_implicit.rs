@@ -145,7 +145,7 @@ impl Integrator for SemiImplicit {
             }
         }
         let mut dv = vec![0.0; n];
-        let (mut product, mut damped) = (vec![0.0; n], vec![0.0; n]);
+        let (mut product, mut damped, mut pulled) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
         let first = self.tries[0];
         let mask = &self.prescribed.mask;
         let key = reuse_key(system, t1, [h * h, h], mask);
@@ -175,6 +175,12 @@ impl Integrator for SemiImplicit {
             }
             complete(system, h, a);
             a.mul_vec(&known, &mut product);
+            if let Some(correction) = abilities.correction.filter(|_| self.prescribed.any()) {
+                // What is held is no unknown of the low-rank matrix, but moves the modes.
+                pulled.fill(0.0);
+                correction.add_stiffness(&known, &mut pulled);
+                product.iter_mut().zip(&pulled).for_each(|(p, k)| *p += h * h * k);
+            }
             for i in 0..n {
                 dv[i] = if mask[i] { 0.0 } else { dv[i] - product[i] };
             }
