@@ -160,6 +160,12 @@ impl LinearStep<'_> {
         let mut right: Vec<f64> = (0..n).map(|i| h * (forces[i] - h * product[i])).collect();
         complete(system, h, a);
         a.mul_vec(known, &mut product);
+        if let Some(correction) = abilities.correction {
+            // What is held is no unknown of the low-rank matrix, but moves the modes.
+            let mut pulled = vec![0.0; n];
+            correction.add_stiffness(known, &mut pulled);
+            product.iter_mut().zip(&pulled).for_each(|(p, k)| *p += h * h * k);
+        }
         let mask = &self.prescribed.mask;
         (0..n).for_each(|i| right[i] = if mask[i] { 0.0 } else { right[i] - product[i] });
         a.hold(mask);
