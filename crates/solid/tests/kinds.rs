@@ -41,9 +41,23 @@ fn model(kind: &'static SolidKind, material: &'static dyn Material, consistent_m
 fn each_model(test: impl Fn(&str, &Model)) {
     for kind in kinds() {
         for material in CATALOGUE {
-            test(&format!("{} {}", kind.name, material.card().name), &model(kind, *material, false));
+            let name = format!("{} {}", kind.name, material.card().name);
+            test(&name, &model(kind, *material, false));
+            if kind.mean_dilatation {
+                test(&format!("{name}, mean dilatation"), &nearly_incompressible(kind, *material));
+            }
         }
     }
+}
+
+/// ν = 0.49, with the mean dilatation of each tet.
+fn nearly_incompressible(kind: &'static SolidKind, material: &'static dyn Material) -> Model {
+    let mut builder = ModelBuilder::default();
+    let given = vec![Given::from_young(1e5, 0.49).unwrap()];
+    builder
+        .body(BodyInput { given, mean_dilatation: Some(true), ..body(kind, material, "body", block()) })
+        .unwrap();
+    builder.build()
 }
 
 /// Numbers from −1 to 1.

@@ -72,6 +72,20 @@ pub(super) fn strain(pattern: &BlockPattern, dofs: &Range<usize>, rest: &[f64], 
     if count > 0.0 { (square / count).sqrt() } else { 0.0 }
 }
 
+/// Root mean square of the relative changes of the vectors between coupled nodes, by strain and by rotation.
+pub(super) fn change(pattern: &BlockPattern, dofs: &Range<usize>, before: &[f64], q: &[f64]) -> f64 {
+    let (mut square, mut count) = (0.0, 0.0);
+    for (i, j) in edges(pattern, dofs) {
+        let (x, y) = (difference(before, i, j), difference(q, i, j));
+        let length = x.iter().map(|x| x * x).sum::<f64>();
+        if length > 0.0 {
+            square += (0..3).map(|k| (y[k] - x[k]).powi(2)).sum::<f64>() / length;
+            count += 1.0;
+        }
+    }
+    if count > 0.0 { (square / count).sqrt() } else { 0.0 }
+}
+
 /// The rotation of a body from `before` to q, node by node.
 pub(super) struct NodalRotations {
     dofs: Range<usize>,
@@ -114,6 +128,8 @@ mod tests {
         let (rest, q) = (points.concat(), points.map(apply).concat());
         let pattern = BlockPattern::from_cliques(4, [[0u32, 1, 2, 3].as_slice()].into_iter());
         assert!(strain(&pattern, &(0..12), &rest, &q) < 1e-15);
+        // |R − 1| of vectors in the plane of rotation: twice the sine of half the angle.
+        assert!((change(&pattern, &(0..12), &rest, &q) - 2.0 * 1.25f64.sin()).abs() < 1e-12);
         let mut found = [1.0, 0.0, 5.0].repeat(4);
         NodalRotations::new(&pattern, &(0..12), &rest, &q).apply(&mut found, 12);
         for u in found.chunks_exact(3) {

@@ -3,17 +3,17 @@
 use super::distance::DistanceFromRest;
 use super::memory::{BodyMemory, FittingMemory};
 use super::pencil::{Pencil, RigidModes, mass_matrix, multiply_by_mass};
+use super::reach::Reach;
 use super::refine::{Configuration, ModeProblem, ModeRefiner};
 use super::rest::{MIN_OVERLAP, MIN_STIFFNESS, RESIDUAL, RestModes};
 use super::rotation::{self, NodalRotations};
 use super::{Correction, Fit, Fitted};
 use crate::modes;
-use crate::{Abilities, Memory, MemoryError, MemoryRecord, State, System};
+use crate::{Memory, MemoryError, MemoryRecord, State, System};
 use lilyan_solve::eigen::Subspace;
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::precondition::Columns;
 use lilyan_solve::{BlockMatrix, SmallMatrix};
-use std::sync::Mutex;
 
 /// Extra vectors, which speed up the convergence of the last wanted modes.
 const GUARDS: usize = 3;
@@ -27,6 +27,11 @@ const MAX_STRAIN_OF_MODES: f64 = 0.02;
 pub struct Fitting {
     bodies: Vec<FittedBody>,
     correction: Option<Correction>,
+    /// The time and the configuration of the correction.
+    place: Option<(f64, Vec<f64>)>,
+    /// Whether the correction has to be rebuilt there, after a restart.
+    to_rebuild: bool,
+    reach: Reach,
 }
 
 /// The tracked modes of one fitted body, and statistics of the fit.
@@ -49,6 +54,8 @@ pub struct FittedBody {
     refiner: ModeRefiner,
     /// The contribution to the correction.
     part: Option<Part>,
+    /// Why the body has none at present.
+    rejected: Option<&'static str>,
     /// Number of steps.
     pub steps: u64,
     /// Number of steps without the fit.
@@ -96,11 +103,8 @@ impl Fitting {
 
     /// Computes the correction for a state that was set from outside. It does not count as a step.
     pub(crate) fn rebase(&mut self, system: &dyn System, t: f64, q: &[f64]) {
-        let counts: Vec<_> = self.bodies.iter().map(|body| (body.steps, body.skipped, body.first)).collect();
-        self.refresh(system, t, q);
-        for (body, counts) in self.bodies.iter_mut().zip(counts) {
-            (body.steps, body.skipped, body.first) = counts;
-        }
+        self.to_rebuild = false;
+        self.update(system, t, q);
     }
 
     /// The bodies, in the order of the fits.
@@ -118,8 +122,58 @@ impl Fitting {
         Fitted { system, correction: self.correction.as_ref() }
     }
 
-    /// Computes the correction for a step from q that ends at t.
+    /// Prepares the correction for a step from q that ends at t. While the body is near the configuration of the last
+    /// correction, that one stays.
     pub fn refresh(&mut self, system: &dyn System, t: f64, q: &[f64]) {
+        if std::mem::take(&mut self.to_rebuild)
+            && let Some((t, q)) = self.place.take()
+        {
+            self.update(system, t, &q);
+        }
+        if !self.is_near(system, t, q) {
+            if let (Some(correction), Some(deformation)) = (&self.correction, system.abilities().deformation)
+            {
+                self.reach.observe(correction.error(deformation, t, q));
+            }
+            self.update(system, t, q);
+        }
+        for body in &mut self.bodies {
+            body.steps += 1;
+            if let Some(reason) = body.rejected {
+                body.skipped += 1;
+                body.first.get_or_insert(t);
+                body.reason = Some(reason);
+            }
+        }
+    }
+
+    /// Whether the correction still serves at time t and in configuration q.
+    fn is_near(&self, system: &dyn System, t: f64, q: &[f64]) -> bool {
+        let abilities = system.abilities();
+        let (Some(deformation), Some((_, place))) = (abilities.deformation, &self.place) else {
+            return false;
+        };
+        if place.len() != q.len() {
+            return false;
+        }
+        let mut held = vec![false; q.len()];
+        abilities.mark_prescribed(t, &mut held);
+        self.bodies.iter().zip(deformation.fits()).all(|(body, fit)| {
+            let same_mask = || fit.dofs.clone().all(|i| body.mask.get(i) == Some(&held[i]));
+            match usable_phase(fit, t) {
+                None => body.part.is_none() && body.rejected.is_none(),
+                phase => {
+                    phase == Some(body.phase)
+                        && same_mask()
+                        && (deformation.has_constant_stiffness(&fit.dofs)
+                            || rotation::change(system.pattern(), &fit.dofs, place, q) <= self.reach.limit)
+                }
+            }
+        })
+    }
+
+    /// Computes the correction for a time and a configuration.
+    fn update(&mut self, system: &dyn System, t: f64, q: &[f64]) {
         let abilities = system.abilities();
         let Some(deformation) = abilities.deformation else { return };
         let mut held = vec![false; q.len()];
@@ -127,26 +181,27 @@ impl Fitting {
         let configuration = Configuration { system, deformation, t, q, held: &held };
         let mut changed = ModeChange::Unchanged;
         for (body, fit) in self.bodies.iter_mut().zip(deformation.fits()) {
-            body.steps += 1;
             let had_part = body.part.is_some();
             match body.update(fit, &configuration) {
-                Ok(change) => changed = changed.max(change),
+                Ok(change) => {
+                    body.rejected = None;
+                    changed = changed.max(change);
+                }
                 Err(reason) => {
                     body.part = None;
+                    body.rejected = Some(reason);
                     changed = changed.max(ModeChange::of(had_part));
-                    body.skipped += 1;
-                    body.first.get_or_insert(t);
-                    body.reason = Some(reason);
                 }
             }
         }
-        if changed > ModeChange::Unchanged {
+        if changed > ModeChange::Unchanged || self.correction.is_none() {
             self.assemble(&configuration, changed);
         }
         if let Some(correction) = &mut self.correction {
             correction.begin(deformation, t, q);
             correction.damp(system, t, q);
         }
+        self.place = Some((t, q.to_vec()));
     }
 
     /// The state that a checkpoint stores.
@@ -167,17 +222,18 @@ impl Fitting {
                 furthest: body.furthest,
             }
         };
-        Memory::new(FittingMemory { bodies: self.bodies.iter().map(body).collect() })
+        let bodies = self.bodies.iter().map(body).collect();
+        Memory::new(FittingMemory { bodies, place: self.place.clone(), reach: self.reach })
     }
 
     /// Restores the state that [`Fitting::memory`] returned. On an error nothing is changed.
     pub fn restore(&mut self, memory: &Memory) -> Result<(), MemoryError> {
-        let FittingMemory { bodies } = memory.read()?;
+        let FittingMemory { bodies, place, reach } = memory.read()?;
         let square = |rows: &[Vec<f64>]| rows.iter().all(|row| row.len() == rows.len());
         if bodies.len() != self.bodies.len() || !bodies.iter().all(|body| square(&body.change)) {
             return Err(MemoryError::Damaged { kind: FittingMemory::KIND });
         }
-        self.correction = None;
+        (self.correction, self.place, self.to_rebuild, self.reach) = (None, place, true, reach);
         for (body, memory) in self.bodies.iter_mut().zip(bodies) {
             let rows = memory.change.len();
             *body = FittedBody {
@@ -190,6 +246,7 @@ impl Fitting {
                 weighted: Vec::new(),
                 change: SmallMatrix::from_fn(rows, rows, |i, j| memory.change[i][j]),
                 part: None,
+                rejected: None,
                 steps: memory.steps,
                 skipped: memory.without,
                 first: memory.first,
@@ -254,6 +311,11 @@ impl Configuration<'_> {
     }
 }
 
+/// The phase of a fit at a time, if modes are fitted then.
+fn usable_phase(fit: &Fit, t: f64) -> Option<usize> {
+    fit.phase(t).filter(|&p| fit.phases[p].target.count() > 0)
+}
+
 /// How the contribution of a body has changed since the last step.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum ModeChange {
@@ -283,8 +345,7 @@ impl FittedBody {
     fn update(&mut self, fit: &Fit, configuration: &Configuration<'_>) -> Result<ModeChange, FitFailure> {
         let Configuration { system, deformation, t, q, held } = *configuration;
         let n = q.len();
-        let phase = fit.phase(t).filter(|&p| fit.phases[p].target.count() > 0);
-        let Some(phase) = phase else { return Ok(ModeChange::of(self.part.take().is_some())) };
+        let Some(phase) = usable_phase(fit, t) else { return Ok(ModeChange::of(self.part.take().is_some())) };
         let held = |i: usize| held[i] || !fit.dofs.contains(&i);
         if self.mask.len() != n || (0..n).any(|i| held(i) != self.mask[i]) {
             let mask = (0..n).map(held).collect();
@@ -414,38 +475,5 @@ impl Part {
         let least = MIN_STIFFNESS * own.iter().fold(0.0f64, |m, v| m.max(*v));
         let roots = own.iter().map(|v| if *v > least { v.sqrt() } else { 0.0 }).collect();
         Self { vectors, weighted, change: change.clone(), roots }
-    }
-}
-
-impl Correction {
-    /// Adds how much the modes are damped by deformation.
-    fn damp(&mut self, system: &dyn System, t: f64, q: &[f64]) {
-        let Abilities { dissipation: Some(dissipation), deformation: Some(deformation), applied, .. } =
-            system.abilities()
-        else {
-            return;
-        };
-        let mut d = BlockMatrix::zeros(system.pattern().clone());
-        let at_rest = vec![0.0; q.len()];
-        dissipation.add_damping_matrix(t, q, &at_rest, &mut d);
-        if let Some(applied) = applied {
-            let mut outer = BlockMatrix::zeros(system.pattern().clone());
-            applied.add_applied_damping_matrix(t, q, &at_rest, &mut outer);
-            d.add_scaled(-1.0, &outer);
-        }
-        let mut product = vec![0.0; q.len()];
-        let mut columns = [Vec::new(), Vec::new()];
-        for u in self.vectors.values.chunks_exact(q.len()) {
-            d.mul_vec(u, &mut product);
-            columns[0].push(self.vectors.inner_products(&product));
-            deformation.add_outer_forces(t, q, u, &mut product);
-            columns[1].push(self.vectors.inner_products(&product));
-        }
-        let m = self.values.len();
-        let [all, inner] =
-            columns.map(|columns| SmallMatrix::from_fn(m, m, |i, j| columns[j][i]).symmetric());
-        self.damping_change = self.force.times(&inner).symmetric();
-        self.modal_damping = all;
-        self.deflation = Mutex::default();
     }
 }

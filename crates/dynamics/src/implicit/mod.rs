@@ -282,6 +282,14 @@ impl<'a> ImplicitStep<'a> {
     }
 }
 
+impl ImplicitStep<'_> {
+    /// Which second derivative the matrix has at x. That of a fitted system is the projected one at the start of the step.
+    fn assembled_curvature(&self, x: &[f64], asked: Curvature) -> Curvature {
+        let fitted = self.system.abilities().correction.is_some();
+        if fitted && x == self.q0 { Curvature::Projected } else { asked }
+    }
+}
+
 impl Objective for ImplicitStep<'_> {
     fn value(&mut self, x: &[f64]) -> (f64, f64) {
         if self.cached_value.0 == x {
@@ -306,6 +314,10 @@ impl Objective for ImplicitStep<'_> {
 
     fn hessian(&mut self, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         self.matrix(self.parts.time, x, None, curvature, h);
+    }
+
+    fn curvature_at(&self, x: &[f64], asked: Curvature) -> Curvature {
+        self.assembled_curvature(x, asked)
     }
 
     fn low_rank(&self) -> Option<Deflation> {
@@ -366,6 +378,10 @@ impl Equations for ImplicitStep<'_> {
 
     fn is_nearly_symmetric(&self) -> bool {
         true
+    }
+
+    fn curvature_at(&self, x: &[f64], asked: Curvature) -> Curvature {
+        self.assembled_curvature(x, asked)
     }
 
     fn rates(&mut self, x: &[f64], rates: &mut Vec<f64>) {
