@@ -124,6 +124,8 @@ def material_of(draw, name, mesh, element, E, models):
         model = "springs"
     elif name == "regularized":
         model = "stvk"
+    elif element.get("element") == "membrane":
+        model = draw.choice(["stvk", "neo-hookean", "neo-hookean-log"])
     elif name == "corotational-reversible":
         model = draw.choice(["co-rotational", "linear"])
     else:
