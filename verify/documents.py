@@ -123,6 +123,9 @@ def adaption():
     first, last, _ = ends("k10-fig-3-7-naive-pendulum")
     drift = (last - first) / depth
     check("K10 Fig. 3.7, naive: drift, of the energy in play", f"{drift:.3f}", "|·| ≥ 0.1", abs(drift) >= 0.1)
+    first, last, _ = ends("k10-fig-3-7-naive-pendulum", **by("adaptive-naive", sigma="end", **poses))
+    drift = (last - first) / depth
+    check("K10 Fig. 3.7, naive, implicit: drift, of the energy in play", f"{drift:.3f}", "|·| ≥ 0.1", abs(drift) >= 0.1)
     first, last, _ = ends("k10-fig-3-7-naive-pendulum", **by("adaptive-reversible", **poses))
     check("K10 Fig. 3.7, reversible: drift", (last - first) / depth, 0.01)
     first, last, _ = ends("k10-fig-3-7-naive-pendulum", **by("adaptive-symplectic", **poses))
@@ -142,6 +145,11 @@ def adaption():
                              (0.1, "adaptive-symplectic", 0.05)):
         first, last, _ = ends("k10-fig-3-9-three-masses", time__step=h, integrator__name=name)
         check(f"K10 Fig. 3.9, {name}, {h} s: drift", last / first - 1, allowed)
+    potential = dict(rule="potential", scale=10)
+    for label, h, options, allowed in (("explicit σ", 0.05, {"sigma": "start"}, 0.01),
+                                       ("trapezoidal L", 0.05, {"quadrature": "trapezoid"}, 0.01)):
+        first, last, _ = ends("k10-fig-3-9-three-masses", time__step=h, **by("adaptive-symplectic", **potential, **options))
+        check(f"K10 Fig. 3.9 (d, g), symplectic, {label}, {h} s: drift", last / first - 1, allowed)
     first, last, code = ends("k10-fig-3-9-three-masses", time__step=0.2, integrator__name="adaptive-symplectic")
     check("K10 Fig. 3.9 (b), symplectic, 0.2 s: blows up", f"{last:.3g} J", "≥ 3 ×", code == 2 or last > 3 * first)
     first, last, _ = ends("k10-fig-3-9-three-masses", integrator__name="adaptive-naive")

@@ -145,12 +145,19 @@ mod tests {
         };
         let cards = lilyan_solid::damping::CATALOGUE.iter().map(|card| card.name.to_owned());
         assert_eq!(names(&catalogue["damping"]), cards.collect::<Vec<_>>());
-        assert!(names(&catalogue["contacts"]).contains(&"plane".to_owned()));
-        // With each kind of contact the numbers of the default model.
-        let numbers = |contact: &Value| names(&contact["numbers"]);
-        let sent: Vec<_> = catalogue["contacts"].as_array().unwrap().iter().map(numbers).collect();
-        let surfaces = ["stiffness", "thickness"];
-        assert_eq!(sent, [&["stiffness"][..], &["radius", "stiffness"], &surfaces, &surfaces]);
+        // With each kind of contact its numbers and those of the first model that knows it.
+        let kinds = ["plane", "sphere", "mesh", "bodies", "self"];
+        assert_eq!(names(&catalogue["contacts"]), kinds);
+        for (contact, kind) in catalogue["contacts"].as_array().unwrap().iter().zip(kinds) {
+            let mut cards = lilyan_solid::contact::CATALOGUE.iter();
+            let card = cards.find(|card| kind != "mesh" || card.takes_meshes).unwrap();
+            let own = if kind == "sphere" { &["radius"][..] } else { &[] };
+            let parameters =
+                if ["bodies", "self"].contains(&kind) { card.parameters } else { card.obstacle_parameters };
+            let expected: Vec<&str> =
+                own.iter().copied().chain(parameters.iter().map(|parameter| parameter.name)).collect();
+            assert_eq!(names(&contact["numbers"]), expected, "{kind}");
+        }
         for model in catalogue["damping"].as_array().unwrap() {
             let start = lilyan_scene::document::Node::from_json(&model["start"], "the test").unwrap();
             let mut document = lilyan_scene::build::open("tumbling-rod", &[]).unwrap().document;

@@ -258,8 +258,7 @@ fn a_fit_is_the_matrix_that_it_stands_for() {
             let report = &fitted.fitting().unwrap().bodies()[0];
             assert_eq!((report.steps, report.skipped), (60, 0), "{}", entry.name);
             let error = apart(&fitted.state().q, &plain.state().q);
-            // Where its own modes begin roughly, they decide how the motion is split, and so its error in time.
-            let close = if entry.name == "siere" { 1e-3 } else { 1e-8 };
+            let close = 1e-8;
             assert!(error < close, "{} damped {damped}: {error:e}", entry.name);
             let (a, b) = (fitted.total_energy(), plain.total_energy());
             assert!((a - b).abs() < 10.0 * close * b.abs(), "{} damped {damped}: {a} J, not {b}", entry.name);

@@ -1,7 +1,7 @@
 //! Whatever a catalogue cites is in references.bib, with what a reader needs to find it.
 
 use lilyan_dynamics::integrators;
-use lilyan_solid::{damping, materials};
+use lilyan_solid::{contact, damping, materials};
 use lilyan_study::citations::{find, has};
 
 /// Everything that cites, by kind and name.
@@ -10,9 +10,10 @@ fn cited() -> Vec<(String, &'static str)> {
     let materials = materials::CATALOGUE.iter().map(|m| m.card());
     let materials = materials.map(|c| (format!("material {}", c.name), c.cite));
     let damping = damping::CATALOGUE.iter().map(|c| (format!("damping {}", c.name), c.cite));
+    let contacts = contact::CATALOGUE.iter().map(|c| (format!("contact {}", c.name), c.cite));
     let coarsening = lilyan_study::coarsen::CATALOGUE.iter();
     let coarsening = coarsening.map(|m| (format!("coarsening by {}", m.name), m.cite));
-    integrators.chain(materials).chain(damping).chain(coarsening).collect()
+    integrators.chain(materials).chain(damping).chain(contacts).chain(coarsening).collect()
 }
 
 /// The value of a field of an entry as it stands in the file.

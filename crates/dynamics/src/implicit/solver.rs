@@ -128,7 +128,8 @@ impl Solver {
         x: &mut [f64],
         other: Vec<f64>,
     ) -> Result<SolveReport, StepError> {
-        let (system, stopping, method) = (step.system, self.stopping(step.system), self.method);
+        let (system, method) = (step.system, self.method);
+        let stopping = self.stopping(system.length());
         step.solve(x, other, method, &stopping, self.persistent.workspace(system))
     }
 
@@ -140,8 +141,20 @@ impl Solver {
         x: &mut [f64],
         origin: &[f64],
     ) -> Result<SolveReport, SolveError> {
-        let stopping = self.stopping(system);
-        find_root(equations, x, origin, &stopping, self.persistent.workspace(system))
+        self.root_of(equations, system.length(), system.pattern(), x, origin)
+    }
+
+    /// Solves equations whose matrices have this pattern, on a body of this length, m.
+    pub fn root_of(
+        &mut self,
+        equations: &mut dyn Equations,
+        length: f64,
+        pattern: &Arc<BlockPattern>,
+        x: &mut [f64],
+        origin: &[f64],
+    ) -> Result<SolveReport, SolveError> {
+        let stopping = self.stopping(length);
+        find_root(equations, x, origin, &stopping, self.persistent.workspace_for(pattern))
     }
 
     /// See [`crate::Integrator::set_effort`].
@@ -151,9 +164,9 @@ impl Solver {
         in_force
     }
 
-    fn stopping(&self, system: &dyn System) -> Stopping {
+    fn stopping(&self, length: f64) -> Stopping {
         let Self { tolerance, max_iterations, direct, conserving, enough, .. } = *self;
-        Stopping { tolerance, max_iterations, length: system.length(), direct, conserving, enough }
+        Stopping { tolerance, max_iterations, length, direct, conserving, enough }
     }
 }
 

@@ -87,7 +87,9 @@ pub(super) const ENTRY: Entry = Entry {
     ],
     variants: &[
         &[("modes", super::Variant::Number(2.0))],
+        &[("h_part", super::Variant::Word("backward-euler"))],
         &[("h_part", super::Variant::Word("midpoint"))],
+        &[("h_part", super::Variant::Word("midpoint")), ("select", super::Variant::Word("motion"))],
         &[("modes", super::Variant::Number(0.0)), ("h_part", super::Variant::Word("midpoint"))],
     ],
     build: |options| {

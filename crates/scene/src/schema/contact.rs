@@ -81,9 +81,10 @@ fn cases_of(catalogue: &[&'static ContactCard]) -> Vec<Case> {
             Touch::Itself => ("A body does not pass through itself.", &[ITSELF]),
         };
         let kind = KeyValue { key: KIND.name, value, default: false };
+        let mut known = catalogue.iter().filter(|card| touch.is_known_to(card));
+        let first = known.next().map(|card| card.name);
         let by_model = |card: &&'static ContactCard| {
-            let default = MODEL.absent == Absent::Word(card.name);
-            let model = KeyValue { key: MODEL.name, value: card.name, default };
+            let model = KeyValue { key: MODEL.name, value: card.name, default: first == Some(card.name) };
             let keys = model_parameters::keys(touch.parameters(card));
             Case { when: When::Both([kind, model]), doc: card.summary, keys }
         };

