@@ -187,6 +187,10 @@ pub trait Tangent<D>: 'static {
     fn in_basis_projected(c: &[Lanes], F: &Mat3<Lanes>, basis: &Mat3<Lanes>, out: &mut BasisTangent<Lanes>) {
         basis_tangent::each_lane(c, F, basis, out, &Self::hessian_projected);
     }
+    /// dP = ∂P/∂F : dF at four points, with the negative eigenvalues of ∂P/∂F set to 0.
+    fn product_projected(c: &[Lanes], F: &Mat3<Lanes>, dF: &Mat3<Lanes>) -> Mat3<Lanes> {
+        basis_tangent::product_of_each_lane(c, F, dF, &Self::hessian_projected)
+    }
 }
 
 /// ∂P/∂F from the dP of a dF.

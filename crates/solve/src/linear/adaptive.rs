@@ -163,6 +163,38 @@ impl LinearSolver for AdaptiveSolver {
         }
     }
 
+    fn precondition_columns(
+        &mut self,
+        system: &LinearSystem<'_>,
+        x: &mut [f64],
+        columns: usize,
+    ) -> Result<(), NotPositiveDefinite> {
+        let a = system.matrix;
+        let each = x.chunks_exact_mut(a.dofs()).take(columns);
+        if self.policy == Policy::LeastCost && self.memory.incomplete.wait == 0 {
+            if !self.incomplete_ready {
+                self.incomplete.factor(a);
+                self.incomplete_ready = true;
+            }
+            each.for_each(|x| self.incomplete.solve(x));
+            return Ok(());
+        }
+        if self.kept.is_none() {
+            if self.policy == Policy::LeastCost && system.low_rank.is_none() && self.multigrid_pays(a) {
+                self.multigrid.factor(a, system.positions)?;
+                self.kept = Some(Kept::Multigrid);
+            } else {
+                self.factor.factor(a)?;
+                self.kept = Some(Kept::Factor);
+            }
+        }
+        match self.kept {
+            Some(Kept::Multigrid) => each.for_each(|x| self.multigrid.solve(a, x)),
+            _ => each.for_each(|x| self.factor.precondition(x)),
+        }
+        Ok(())
+    }
+
     fn rebuild(&mut self, kept: Kept, system: &LinearSystem<'_>) -> bool {
         match kept {
             Kept::Factor => self.factor.factor(system.matrix).is_ok(),

@@ -9,6 +9,9 @@ use crate::linear::{LinearReport, LinearSystem, Policy};
 use crate::matrix::vector::axpy;
 use crate::{BlockMatrix, NotPositiveDefinite, SmallMatrix};
 
+/// Most refinements of a solve.
+const REFINEMENTS: usize = 3;
+
 /// Where the matrix of a step was assembled.
 #[derive(Clone, Copy, Debug)]
 pub struct Linearisation<'a> {
@@ -74,6 +77,63 @@ impl Workspace {
         b.copy_from_slice(&self.direction);
         self.keep(at, &solved);
         Ok(solved)
+    }
+
+    /// [`Workspace::solve_linear`] to an error of at most `accuracy` times `size` as well, in the norm of A. A correction with
+    /// large stiff parts is far larger than what it changes elsewhere; then what is left over is solved for in turn, and
+    /// if this does not help, by a factor.
+    pub fn solve_linear_within(
+        &mut self,
+        at: &Linearisation<'_>,
+        b: &mut [f64],
+        accuracy: f64,
+        size: &dyn Fn(&[f64]) -> f64,
+    ) -> Result<LinearReport, NotPositiveDefinite> {
+        let right = b.to_vec();
+        let mut report = self.solve_linear(at, b, accuracy)?;
+        let mut error = report.error * dot(&right, b).max(0.0).sqrt();
+        let mut left = vec![0.0; b.len()];
+        for _ in 0..REFINEMENTS {
+            let allowed = accuracy * size(b);
+            if report.iterations == 0 || error <= allowed {
+                return Ok(report);
+            }
+            self.mul(b, &mut left);
+            left.iter_mut().zip(&right).for_each(|(left, right)| *left = right - *left);
+            let residual = left.clone();
+            let refined = self.solve_linear(at, &mut left, (0.3 * allowed / error).clamp(accuracy, 0.1))?;
+            report.iterations += refined.iterations;
+            error = refined.error * dot(&residual, &left).max(0.0).sqrt();
+            axpy(1.0, &left, b);
+        }
+        if error > accuracy * size(b) {
+            self.discard_kept();
+            self.linear.direct().factor(&self.matrix)?;
+            b.copy_from_slice(&right);
+            self.solve(b);
+        }
+        Ok(report)
+    }
+
+    /// Preconditions the columns of x with whatever preconditions the systems of this step. A preconditioner is made of the
+    /// matrix if there is none.
+    pub fn precondition_columns(
+        &mut self,
+        at: &Linearisation<'_>,
+        x: &mut [f64],
+        columns: usize,
+    ) -> Result<(), NotPositiveDefinite> {
+        if self.is_small() {
+            self.factor_once()?;
+            if columns > 0 {
+                self.linear.direct().solve_many(x, columns);
+            }
+            return Ok(());
+        }
+        self.rows.clear();
+        let Self { matrix, rows, low_rank, linear, .. } = &mut *self;
+        let system = LinearSystem { matrix, low_rank: low_rank.as_ref(), rows, positions: at.x };
+        linear.precondition_columns(&system, x, columns)
     }
 
     /// Factorises the matrix, unless it equals the one that was factorised last.

@@ -130,7 +130,8 @@ impl Regularized {
 /// What the left-over strain may have of the energy of a step, as a square root.
 const ACCURACY: f64 = 1e-4;
 
-/// Relative accuracy of each solve. The next residual contains what a solve leaves over, except for the last one.
+/// Accuracy of each solve, relative to the correction and to the velocity in the norm of M. The next residual contains what
+/// a solve leaves over, except for the last one.
 const SOLVE_ACCURACY: f64 = 1e-8;
 
 /// A step with its matrix, ready for corrections.
@@ -337,12 +338,16 @@ impl Regularized {
         let Self { whole, compact, .. } = self;
         let at = Linearisation { x: &state.q, rates: &state.v, curvature: Curvature::Projected, key };
         let mut report = StepStats::default();
+        // The norm of M of the velocity at the end, as far as it is known, or of a correction.
+        let mass = system.mass().diagonal();
+        let known: f64 = r.iter().zip(mass).map(|(r, m)| r * r / m).sum();
+        let size = |z: &[f64]| z.iter().zip(mass).map(|(z, m)| z * z * m).sum::<f64>().max(known).sqrt();
         let mut solve = |z: &mut [f64]| {
             if whole_matrix {
                 whole.solve(compact, z);
                 return Ok(());
             }
-            report.add(work.solve_linear(&at, z, SOLVE_ACCURACY)?.into());
+            report.add(work.solve_linear_within(&at, z, SOLVE_ACCURACY, &size)?.into());
             Ok(())
         };
         let solves = corrections.run(&mut v, self.corrections, &mut solve).map_err(|e| singular(e.dof))?;

@@ -1,11 +1,13 @@
 //! A step of `siere`: modes exactly, the complement by another method.
 
 use super::Modes;
+use super::step_solver::StepSolver;
 use crate::linearised::{EvaluationTime, Linearised, Translation};
+use lilyan_solve::NotPositiveDefinite;
 use lilyan_solve::SecondOrderSystem;
 use lilyan_solve::eigen::Subspace;
 use lilyan_solve::exponential::{Damping, Propagator};
-use lilyan_solve::newton::{Workspace, dot};
+use lilyan_solve::newton::dot;
 
 /// The energy that a step may gain, relative to the energy that it moves. Errors of a sound step are far below.
 const GAIN: f64 = 0.05;
@@ -59,6 +61,9 @@ pub(super) enum Way {
     WithoutModes,
 }
 
+/// (δq, δv) of a step; `None` if the solves for the complement do not converge.
+type Advanced = Result<Option<(Vec<f64>, Vec<f64>)>, NotPositiveDefinite>;
+
 /// One linearised step: the system, its translations, and its modes.
 pub(super) struct Split<'a> {
     pub(super) linear: &'a Linearised<'a>,
@@ -92,7 +97,7 @@ impl Split<'_> {
     }
 
     /// (δq, δv) of a step. `None` if the solves for the complement do not converge.
-    pub(super) fn advance(&self, way: Way, work: &mut Workspace) -> Option<(Vec<f64>, Vec<f64>)> {
+    pub(super) fn advance(&self, way: Way, solver: &mut StepSolver<'_>) -> Advanced {
         let (linear, h) = (self.linear, self.h);
         let n = self.motion.momentum.len();
         // Integrate each mode, and remove it from v and a.
@@ -134,7 +139,7 @@ impl Split<'_> {
         let (mut rhs, mut product) = (vec![0.0; n], vec![0.0; n]);
         linear.mass(&v, &mut inertia);
         linear.damping(&v, &mut damped);
-        work.mul(&v, &mut product);
+        solver.mul(&v, &mut product);
         for i in 0..n {
             rhs[i] = -(product[i] - inertia[i] - tau * damped[i]) / reach;
         }
@@ -147,7 +152,7 @@ impl Split<'_> {
             for i in 0..n {
                 rhs[i] += h * product[i];
             }
-            work.solve(&mut rhs);
+            solver.solve(&mut rhs)?;
             if solve > 1 {
                 self.project_out(way, &mut rhs);
             }
@@ -159,7 +164,7 @@ impl Split<'_> {
             }
             last = correction;
             if solve == solves || !correction.is_finite() {
-                return None;
+                return Ok(None);
             }
             // The residual of backward Euler at the end of the step, or of the midpoint rule in its middle.
             let point: Vec<f64> = (0..n).map(|i| ahead[i] + tau * (v[i] + reach * gain[i])).collect();
@@ -178,7 +183,7 @@ impl Split<'_> {
         if couples {
             self.feel_other_modes(way, &gained, &mut dq, &mut dv);
         }
-        Some((dq, dv))
+        Ok(Some((dq, dv)))
     }
 
     /// Adds to the acceleration of the complement what the velocities that modes have gained do by damping.
