@@ -96,10 +96,7 @@ impl EnergyFlow {
             flow.work += dot(&load, &displacement);
         }
         if let Some(timed) = abilities.timed {
-            // ΔW less what the forces of the middle of the step took from the motion.
-            let energy = |t: f64, q: &[f64]| timed.timed_energy(t, q);
-            flow.work += energy(after.t, &after.q) - energy(middle, &after.q);
-            flow.work += energy(middle, &before.q) - energy(before.t, &before.q);
+            flow.work += timed.work([before.t, after.t], &before.q, &after.q);
         }
         // Exact where the force acts along a discrete gradient, else of second order as the step.
         if let Some(moving) =
@@ -113,7 +110,7 @@ impl EnergyFlow {
             // The work of this mean force over all unknowns is exactly the change of the potential. If it
             // is infeasible, the force at the midpoint is accurate enough.
             let mut gradient = vec![0.0; n];
-            if !discrete_gradient(system, middle, &before.q, &after.q, &mut gradient) {
+            if !discrete_gradient(system, [before.t, after.t], &before.q, &after.q, &mut gradient) {
                 let q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
                 system.gradient(middle, &q, &mut gradient);
             }

@@ -59,6 +59,21 @@ impl PersistentWorkspace {
         })
     }
 
+    /// Solves with the work space for matrices of this pattern. What fails leaves no trace in it that later solves depend on.
+    pub fn attempt<T>(
+        &mut self,
+        pattern: &Arc<BlockPattern>,
+        solve: impl FnOnce(&mut Workspace) -> Result<T, StepError>,
+    ) -> Result<T, StepError> {
+        let work = self.workspace_for(pattern);
+        let choice = work.choice();
+        let solved = solve(work);
+        if solved.is_err() {
+            work.restore_choice(choice);
+        }
+        solved
+    }
+
     /// Resets everything but the elimination order, which depends on the pattern and the couplings alone.
     pub fn reset(&mut self) {
         if let Some(work) = &mut self.work {

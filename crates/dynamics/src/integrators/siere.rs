@@ -34,13 +34,13 @@
 //! uᵀDu, which is exact for Rayleigh damping; for other damping each part feels the velocity that the others have gained in half
 //! a step.
 //! A translation of the whole system that no force resists is an additional exact mode. Without modes the method is
-//! `semi-implicit`, or the midpoint rule.
+//! `semi-implicit`, or `implicit-midpoint` itself, with the claims of that method.
 
-use super::{Claims, Entry, Integrator, backward_euler};
+use super::{Claims, Entry, Integrator, backward_euler, implicit_midpoint};
 use crate::implicit::PersistentWorkspace;
 use crate::linearised::{Linearised, Translation, finish};
 use crate::modes;
-use crate::options::{Kind, OptionSpec};
+use crate::options::{Kind, OptionSpec, Value};
 use crate::prescribed::Prescribed;
 use crate::{Memory, MemoryError, MemoryRecord, State, StepError, StepStats, System};
 use choice::Choice;
@@ -76,6 +76,12 @@ pub(super) const ENTRY: Entry = Entry {
                   midpoint rule, which makes the method one of second order",
             kind: Kind::Word { choices: &["semi-implicit", "backward-euler", "midpoint"] },
         },
+        OptionSpec {
+            name: "tolerance",
+            doc: "size of the last correction of the rest relative to the velocity that it gains, where it is solved until it \
+                  converges",
+            kind: Kind::Number { min: 1e-15, max: 0.5, default: 1e-6 },
+        },
     ],
     variants: &[
         &[("modes", super::Variant::Number(2.0))],
@@ -84,6 +90,10 @@ pub(super) const ENTRY: Entry = Entry {
     ],
     build: |options| {
         let wanted = options.number_or_word("modes").map(|n| n as usize);
+        if wanted == Some(0) && options.word("h_part") == "midpoint" {
+            let tolerance = ("tolerance".into(), Value::Number(options.number("tolerance")));
+            return implicit_midpoint::ENTRY.create(&[tolerance]).expect("it has this option");
+        }
         Box::new(Siere {
             choice: Choice { wanted, lowest: options.word("select") == "lowest" },
             rest: match options.word("h_part") {
@@ -91,6 +101,7 @@ pub(super) const ENTRY: Entry = Entry {
                 "midpoint" => Rest::Midpoint,
                 _ => Rest::SemiImplicit,
             },
+            tolerance: options.number("tolerance"),
             persistent: PersistentWorkspace::default(),
             prescribed: Prescribed::default(),
             modes: None,
@@ -106,6 +117,7 @@ const SLOWEST: f64 = 1e-4;
 struct Siere {
     choice: Choice,
     rest: Rest,
+    tolerance: f64,
     persistent: PersistentWorkspace,
     prescribed: Prescribed,
     modes: Option<Modes>,
@@ -238,7 +250,15 @@ impl Integrator for Siere {
         }
 
         let (linear, translations) = (&linear, &translations[..]);
-        let split = Split { linear, translations, modes, motion: &motion, h, rest: self.rest };
+        let split = Split {
+            linear,
+            translations,
+            modes,
+            motion: &motion,
+            h,
+            rest: self.rest,
+            tolerance: self.tolerance,
+        };
         let before = linear.potential(&vec![0.0; n]);
         let several = modes.used > 0 || self.rest != Rest::SemiImplicit;
         let ways = if several { &[Way::Warm, Way::Cold][..] } else { &[] };

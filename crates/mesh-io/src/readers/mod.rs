@@ -43,6 +43,7 @@ pub const LARGEST: u64 = 4 << 30;
 
 /// The mesh of a file, and notes on what was changed.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one per file that is read")]
 pub enum Loaded {
     /// Tetrahedra; triangles beside them only serve to name vertex sets.
     Tets(Mesh, Vec<String>),

@@ -34,6 +34,7 @@ pub use arap::Arap;
 pub use basis_tangent::BasisTangent;
 pub use co_rotational::CoRotational;
 pub use constants::{Constants, MAX_CONSTANTS, Places};
+pub(crate) use discrete::cholesky_transposed;
 pub use error::ConstantsError;
 pub use fixed_corotated::FixedCorotated;
 pub use given::Given;

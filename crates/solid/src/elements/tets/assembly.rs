@@ -123,7 +123,7 @@ impl Kernel for Columns<'_> {
                                 true => (n * (n + 1) / 2 + m, 3 * i + k),
                                 false => (m * (m + 1) / 2 + n, 3 * k + i),
                             };
-                            sum = sum + blocks[block][at] * rate[(k, m)];
+                            sum += blocks[block][at] * rate[(k, m)];
                         }
                     }
                     P[(i, n)] = sum.scale(self.c);
