@@ -369,7 +369,8 @@ fn masses_of_a_mesh_are_those_of_the_body() {
 fn a_mesh_as_an_obstacle_has_the_barrier() {
     let table = "mesh = { box = { size = [6, 1, 6], cells = [1, 1, 1] }, translate = [-2, -1.01, -2] }";
     let (_, built) = made(BAR, &[&format!("contact=[{{ kind = \"mesh\", {table} }}]")]);
-    let limits = built.simulation.system().potentials().iter().filter(|p| p.role().feasible_step.is_some()).count();
+    let limits =
+        built.simulation.system().potentials().iter().filter(|p| p.role().feasible_step.is_some()).count();
     assert_eq!(limits, 1);
     let penalty = format!("contact=[{{ kind = \"mesh\", {table}, model = \"penalty\" }}]");
     let refused_model = Scene::from_str_with(BAR, "scene.toml", &[&penalty]).unwrap_err().to_string();
