@@ -13,7 +13,7 @@ pub(super) const SHARES: [f64; NODES] = [-0.05, -0.05, -0.05, -0.05, 0.2, 0.2, 0
 /// λ of the corner that one of the four points of degree 2 belongs to is a + d, the others are a; weights V/4.
 pub(super) const A: f64 = 0.138_196_601_125_010_5;
 /// 1/√5.
-pub(super) const D: f64 = 0.447_213_595_499_957_94;
+pub(super) const D: f64 = 0.447_213_595_499_957_9;
 
 /// N at a point.
 pub fn shape(lambda: [f64; 4], out: &mut [f64]) {
