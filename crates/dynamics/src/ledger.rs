@@ -13,8 +13,10 @@ pub struct Ledger {
     pub initial: f64,
     /// Work of loads, of applied forces, of prescribed motion, and of changes from outside.
     pub work_external: f64,
-    /// Energy dissipated by material damping.
+    /// Energy dissipated by material damping and by friction of contacts.
     pub dissipated_physical: f64,
+    /// The part of it that is friction of contacts.
+    pub dissipated_friction: f64,
 }
 
 impl Ledger {
@@ -27,6 +29,7 @@ impl Ledger {
     pub(crate) fn add(&mut self, flow: EnergyFlow) {
         self.work_external += flow.work;
         self.dissipated_physical += flow.dissipated;
+        self.dissipated_friction += flow.friction;
     }
 }
 
@@ -35,8 +38,10 @@ impl Ledger {
 pub(crate) struct EnergyFlow {
     /// Work done by loads, by applied forces and by prescribed motion.
     work: f64,
-    /// Energy dissipated by material damping.
+    /// Energy dissipated by material damping and friction.
     dissipated: f64,
+    /// The part of it that is friction.
+    friction: f64,
 }
 
 impl EnergyFlow {
@@ -60,7 +65,8 @@ impl EnergyFlow {
         after: &State,
         h: f64,
     ) -> Self {
-        let mut flow = Self { work: 0.0, dissipated: after.terms.dissipated - before.terms.dissipated };
+        let mut flow =
+            Self { work: 0.0, dissipated: after.terms.dissipated - before.terms.dissipated, friction: 0.0 };
         let n = after.q.len();
         let displacement: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| a - b).collect();
         let middle = before.t + 0.5 * h;
@@ -69,6 +75,9 @@ impl EnergyFlow {
         if let Some(dissipation) = abilities.dissipation {
             dissipation.add_mean_forces(before.t, h, &before.q, &after.q, &mut forces);
             flow.dissipated -= dot(&forces, &displacement);
+            let mut friction = vec![0.0; n];
+            dissipation.add_friction(h, &before.q, &after.q, &mut friction);
+            flow.friction -= dot(&friction, &displacement);
         }
         if let Some(applied) = abilities.applied {
             let middle_q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
