@@ -14,8 +14,10 @@ pub struct Ledger {
     pub initial: f64,
     /// Work of loads, of applied forces, of prescribed motion, and of changes from outside.
     pub work_external: f64,
-    /// Energy dissipated by material damping.
+    /// Energy dissipated by material damping and by friction of contacts.
     pub dissipated_physical: f64,
+    /// The part of it that is friction of contacts.
+    pub dissipated_friction: f64,
 }
 
 impl Ledger {
@@ -28,6 +30,7 @@ impl Ledger {
     pub(crate) fn add(&mut self, flow: EnergyFlow) {
         self.work_external += flow.work;
         self.dissipated_physical += flow.dissipated;
+        self.dissipated_friction += flow.friction;
     }
 }
 
@@ -36,8 +39,10 @@ impl Ledger {
 pub(crate) struct EnergyFlow {
     /// Work done by loads, by applied forces and by prescribed motion.
     work: f64,
-    /// Energy dissipated by material damping.
+    /// Energy dissipated by material damping and friction.
     dissipated: f64,
+    /// The part of it that is friction.
+    friction: f64,
 }
 
 impl EnergyFlow {
@@ -62,7 +67,8 @@ impl EnergyFlow {
         after: &State,
         h: f64,
     ) -> Self {
-        let mut flow = Self { work: 0.0, dissipated: after.terms.dissipated - before.terms.dissipated };
+        let mut flow =
+            Self { work: 0.0, dissipated: after.terms.dissipated - before.terms.dissipated, friction: 0.0 };
         let n = after.q.len();
         let displacement: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| a - b).collect();
         let middle = before.t + 0.5 * h;
@@ -71,6 +77,9 @@ impl EnergyFlow {
         let constraint_solver = integrator.constraint_solver();
         if let Some(dissipation) = abilities.dissipation {
             dissipation.add_mean_forces(before.t, h, &before.q, &after.q, &mut forces);
+            let mut friction = vec![0.0; n];
+            dissipation.add_friction(h, &before.q, &after.q, &mut friction);
+            flow.friction -= dot(&friction, &displacement);
         }
         let work = integrator.work_of_forces().unwrap_or_else(|| {
             let mut work =

@@ -23,8 +23,8 @@ pub use symmetry::Symmetry;
 use crate::document::SceneError;
 use crate::library;
 use crate::schema::{
-    BodySpec, ConstraintKind, ConstraintSpec, DampingSpec, Element, Mass, OptionValue, PinMotion, ProbeSpec,
-    Scene,
+    BodySpec, ConstraintKind, ConstraintSpec, ContactSpec, DampingSpec, Element, Mass, OptionValue,
+    PinMotion, ProbeSpec, Scene,
 };
 use crate::suggest;
 use lilyan_dynamics::{Simulation, State, Value, integrators};
@@ -402,6 +402,7 @@ fn conserved(scene: &Scene, bodies: &[BuiltBody], fitted: &[usize]) -> Conserved
             && !changing
             && !driven
             && damping.is_empty()
+            && !scene.contacts.iter().any(ContactSpec::has_friction)
             && fitted_linear,
         linear: free && inside.translations,
         angular: free && inside.rotations,
