@@ -130,7 +130,7 @@ fn the_error_is_of_first_order_in_h1() {
 /// long as a tet holds many layers.
 #[test]
 fn thin_layers_are_no_obstacle() {
-    let layers = |x: f64| 1e5 * (1.0 + x) * if (12.0 * x) as usize % 2 == 0 { 1.0 } else { 0.1 };
+    let layers = |x: f64| 1e5 * (1.0 + x) * if ((12.0 * x) as usize).is_multiple_of(2) { 1.0 } else { 0.1 };
     let [homogenized, averaged] = errors(1, &layers);
     println!("six layers in a cell: L² and H¹ {homogenized:?}, by the volume average {averaged:?}");
     println!("two layers in a cell: L² and H¹ {:?}", errors(3, &layers)[0]);

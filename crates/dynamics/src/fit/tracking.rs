@@ -22,7 +22,7 @@ const MAX_STRAIN: f64 = 0.25;
 /// Strain since the modes were computed for which they are only rotated, at the start.
 const FIRST_STRAIN_OF_MODES: f64 = 0.02;
 /// The bounds of that strain. Within them it follows from how much modes and values have changed.
-const STRAINS_OF_MODES: [f64; 2] = [0.01, 0.08];
+const STRAINS_OF_MODES: [f64; 2] = [FIRST_STRAIN_OF_MODES, 0.08];
 /// Largest relative change of the values from one computation to the next that is aimed at.
 const MAX_CHANGE_OF_VALUES: f64 = 0.1;
 
