@@ -83,7 +83,7 @@ pub enum ConvergeError {
     #[error("{0}")]
     Input(String),
     /// The first two runs did not finish; why.
-    #[error("there is nothing to compare: {0}; raise --budget, or shorten the scene with --set time.end=…")]
+    #[error("there is nothing to compare: {0}; allow more time, or shorten the scene")]
     NoReference(String),
     /// Stopped on request.
     #[error("interrupted before the probes had settled")]

@@ -24,8 +24,8 @@ pub struct ConvergeReport {
     pub reference_error: f64,
     /// Number of the cheapest run that is good enough; absent if there is none.
     pub cheapest: Option<usize>,
-    /// The same as options of a command; absent if there is none.
-    pub set: Option<String>,
+    /// The same as keys of the scene and their values, "time.step=0.01"; absent if there is none.
+    pub set: Option<Vec<String>>,
     /// All runs in the order in which they were made.
     pub runs: Vec<SettingReport>,
     /// The result in words.
@@ -92,24 +92,24 @@ impl ConvergeReport {
     }
 }
 
-/// The setting as options of a command, as far as keys say it.
-fn set(scene: &Scene, setting: &Setting) -> String {
-    let mut out = vec![format!("--set time.step={}", setting.step)];
+/// The setting as keys of the scene and their values, as far as keys say it.
+fn set(scene: &Scene, setting: &Setting) -> Vec<String> {
+    let mut out = vec![format!("time.step={}", setting.step)];
     for body in &scene.bodies {
         if let Some(element) = setting.element.filter(|element| *element != body.element) {
-            out.push(format!("--set body.{}.element={}", body.name, element.name()));
+            out.push(format!("body.{}.element={}", body.name, element.name()));
         }
         if setting.refinement > 0
             && let Shape::Box { cells, .. } = &body.mesh.shape
         {
             let cells = cells.map(|n| (n << setting.refinement).to_string()).join(",");
-            out.push(format!("--set body.{}.mesh.box.cells=[{cells}]", body.name));
+            out.push(format!("body.{}.mesh.box.cells=[{cells}]", body.name));
         }
     }
-    out.join(" ")
+    out
 }
 
-fn advice(scene: &Scene, found: &Converged, set: Option<&str>) -> String {
+fn advice(scene: &Scene, found: &Converged, set: Option<&[String]>) -> String {
     let percent = |x: f64| format!("{} %", short(100.0 * x));
     let own = found.runs.iter().find(|run| {
         let same = run.setting.element.is_none_or(|e| scene.bodies.iter().all(|body| body.element == e));
@@ -129,12 +129,12 @@ fn advice(scene: &Scene, found: &Converged, set: Option<&str>) -> String {
             run.unknowns,
             percent(run.error.unwrap_or(0.0)),
             short(run.wall),
-            set.map_or(String::new(), |set| format!(" ({set})"))
+            set.map_or(String::new(), |set| format!(" ({})", set.join(" ")))
         ),
         (None, true) => format!("No setting is within {}.{own}", percent(found.accuracy)),
         (None, false) => format!(
-            "The probes have not settled to {}: the finest run is off by about {}. Raise --budget, shorten the run with \
-             --set time.end=…, or ask for less with --accuracy.",
+            "The probes have not settled to {}: the finest run is off by about {}. Allow more time, shorten the run, or ask for less \
+             accuracy.",
             percent(found.accuracy),
             percent(found.reference_error)
         ),
