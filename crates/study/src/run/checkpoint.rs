@@ -64,6 +64,9 @@ pub enum CheckpointError {
     /// It belongs to another mesh.
     #[error("the mesh has changed since the checkpoint was written; run without --resume to start afresh")]
     OtherMesh,
+    /// Its tables have other columns.
+    #[error("the tables of the checkpoint have other columns; run without --resume to start afresh")]
+    OtherColumns,
     /// The integrator or a fit cannot use it.
     #[error("{0}; run without --resume to start afresh")]
     Memory(#[from] MemoryError),
