@@ -2,9 +2,9 @@
 //!
 //! The scene is the tumbling bar of Fig. 2 in that paper with a step of 0.01 s. Both methods take the same steps alternately with
 //! the same tolerance. The distance of their final states shows that both are equally accurate. In the paper minimisation is
-//! faster by factors of 1.2, 2.6 and 3 at 2K, 12.5K and 24K tets, with the solvers of 2006. Here both need equally many Newton
-//! iterations, and root finding is faster: it factorises once per step and corrects by Krylov iterations, while minimisation
-//! factorises in every iteration. The advantage of minimisation is that it cannot end in a saddle point or in an inverted state.
+//! faster by factors of 1.2, 2.6 and 3 at 2K, 12.5K and 24K tets, with the solvers of 2006. Here both solve their systems by what
+//! costs least, and take about as long: the root finder takes more corrections, each of which is solved less closely. The
+//! advantage of minimisation is that it cannot end in a saddle point or in an inverted state.
 
 use super::figures::Figures;
 use super::{block, integrator};
