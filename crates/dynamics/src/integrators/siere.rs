@@ -356,7 +356,7 @@ impl Integrator for Siere {
     }
 
     fn claims(&self) -> Claims {
-        let order = if self.rest == Rest::Midpoint { 2 } else { 1 };
+        let order = if self.rest == Rest::Midpoint && self.choice.lowest { 2 } else { 1 };
         Claims::of_order(order)
     }
 
