@@ -1,6 +1,7 @@
 //! The energy that enters and leaves a system.
 
 use crate::constraints::ConstraintSolver;
+use crate::integrator::{Integrator, WorkOfForces};
 use crate::system::discrete_gradient;
 use crate::{State, System};
 use lilyan_solve::newton::dot;
@@ -13,8 +14,10 @@ pub struct Ledger {
     pub initial: f64,
     /// Work of loads, of applied forces, of prescribed motion, and of changes from outside.
     pub work_external: f64,
-    /// Energy dissipated by material damping.
+    /// Energy dissipated by material damping and by friction of contacts.
     pub dissipated_physical: f64,
+    /// The part of it that is friction of contacts.
+    pub dissipated_friction: f64,
 }
 
 impl Ledger {
@@ -27,6 +30,7 @@ impl Ledger {
     pub(crate) fn add(&mut self, flow: EnergyFlow) {
         self.work_external += flow.work;
         self.dissipated_physical += flow.dissipated;
+        self.dissipated_friction += flow.friction;
     }
 }
 
@@ -35,8 +39,10 @@ impl Ledger {
 pub(crate) struct EnergyFlow {
     /// Work done by loads, by applied forces and by prescribed motion.
     work: f64,
-    /// Energy dissipated by material damping.
+    /// Energy dissipated by material damping and friction.
     dissipated: f64,
+    /// The part of it that is friction.
+    friction: f64,
 }
 
 impl EnergyFlow {
@@ -52,33 +58,48 @@ impl EnergyFlow {
             || abilities.constraints_move()
     }
 
-    /// The energy flow of a step of length `h` by the midpoint rule, which is exact for `energy-momentum`.
+    /// The energy flow of a step of length `h` by the quadrature of the method, or else by the midpoint rule, which is exact for
+    /// `energy-momentum`.
     pub fn of_step(
         system: &dyn System,
-        constraint_solver: Option<&ConstraintSolver>,
+        integrator: &dyn Integrator,
         before: &State,
         after: &State,
         h: f64,
     ) -> Self {
-        let mut flow = Self { work: 0.0, dissipated: after.terms.dissipated - before.terms.dissipated };
+        let mut flow =
+            Self { work: 0.0, dissipated: after.terms.dissipated - before.terms.dissipated, friction: 0.0 };
         let n = after.q.len();
         let displacement: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| a - b).collect();
         let middle = before.t + 0.5 * h;
         let mut forces = vec![0.0; n];
         let abilities = system.abilities();
+        let constraint_solver = integrator.constraint_solver();
         if let Some(dissipation) = abilities.dissipation {
             dissipation.add_mean_forces(before.t, h, &before.q, &after.q, &mut forces);
-            flow.dissipated -= dot(&forces, &displacement);
+            let mut friction = vec![0.0; n];
+            dissipation.add_friction(h, &before.q, &after.q, &mut friction);
+            flow.friction -= dot(&friction, &displacement);
         }
-        if let Some(applied) = abilities.applied {
-            let middle_q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
-            let velocity: Vec<f64> = displacement.iter().map(|d| d / h).collect();
-            let mut outside = vec![0.0; n];
-            applied.add_applied_forces(middle, &middle_q, &velocity, &mut outside);
-            let work = dot(&outside, &displacement);
-            flow.work += work;
-            flow.dissipated += work;
-        }
+        let work = integrator.work_of_forces().unwrap_or_else(|| {
+            let mut work =
+                WorkOfForces { without_potential: dot(&forces, &displacement), ..Default::default() };
+            if let Some(applied) = abilities.applied {
+                let middle_q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
+                let velocity: Vec<f64> = displacement.iter().map(|d| d / h).collect();
+                let mut outside = vec![0.0; n];
+                applied.add_applied_forces(middle, &middle_q, &velocity, &mut outside);
+                work.applied = dot(&outside, &displacement);
+            }
+            if let Some(loads) = abilities.loads {
+                let mut load = vec![0.0; n];
+                loads.add_load(middle, &mut load);
+                work.loads = dot(&load, &displacement);
+            }
+            work
+        });
+        flow.dissipated += work.applied - work.without_potential;
+        flow.work += work.applied + work.loads;
         let mut impulse = vec![0.0; n];
         if let Some(damping) = abilities.end_impulse {
             damping.add_end_impulse(h, &before.q, &after.q, &mut impulse);
@@ -89,11 +110,6 @@ impl EnergyFlow {
             system.mass().solve(&held, &impulse, &mut kick);
             let work_of_impulse: f64 = (0..n).map(|i| impulse[i] * (after.v[i] - 0.5 * kick[i])).sum();
             flow.dissipated -= work_of_impulse;
-        }
-        if let Some(loads) = abilities.loads {
-            let mut load = vec![0.0; n];
-            loads.add_load(middle, &mut load);
-            flow.work += dot(&load, &displacement);
         }
         if let Some(timed) = abilities.timed {
             flow.work += timed.work([before.t, after.t], &before.q, &after.q);

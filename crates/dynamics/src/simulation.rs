@@ -439,8 +439,8 @@ impl<S: System> Simulation<S> {
                 Some(fitted) => fitted,
                 None => &self.system,
             };
-            let constraint_solver = self.integrator.constraint_solver();
-            self.ledger.add(EnergyFlow::of_step(system, constraint_solver, &self.before, &self.state, h));
+            let integrator = self.integrator.as_ref();
+            self.ledger.add(EnergyFlow::of_step(system, integrator, &self.before, &self.state, h));
         }
         Ok(())
     }

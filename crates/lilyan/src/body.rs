@@ -23,7 +23,7 @@
 //! | [`pin`](ModelBuilder::pin) | holds nodes, still or in a prescribed [`Motion`] |
 //! | [`load`](ModelBuilder::load) | forces on nodes as a function of time |
 //! | [`force`](ModelBuilder::force) | forces of place and velocity, as a [`Force`]: drag, swirl, [`Pressure`] |
-//! | [`contact`](ModelBuilder::contact) | contact with obstacles, between bodies and within one, by a [`ContactModel`] such as [`Penalty`] |
+//! | [`contact`](ModelBuilder::contact) | contact with obstacles, between bodies and within one, by a [`ContactModel`] such as [`Penalty`] or [`Barrier`] |
 //! | [`constraint`](ModelBuilder::constraint) | equations that every step keeps exactly, as a [`Volume`] |
 //!
 //! ```
@@ -45,15 +45,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub use lilyan_dynamics::Constraint;
+pub use lilyan_dynamics::system::abilities::FeasibleStep;
+pub use lilyan_dynamics::system::terms::StatefulTerms;
 pub use lilyan_mesh_io::readers::{Loaded, ReadError, read as read_mesh};
-pub use lilyan_solid::contact::{ContactModel, ContactPair, ObstacleShape, Penalty};
+pub use lilyan_solid::contact::barrier::Barrier;
+pub use lilyan_solid::contact::{
+    ContactModel, ContactPair, ObstacleMotion, ObstacleShape, Penalty, Placement,
+};
 pub use lilyan_solid::damping::{Damping, Kharevych, Rayleigh, Viscous};
-pub use lilyan_solid::elements::{Bend, Spring, Triangle};
+pub use lilyan_solid::elements::{Bend, Glued, SOLID_KINDS, SolidKind, Spring, Triangle};
 pub use lilyan_solid::mesh::{CellBlock, CellKind, Mesh, MeshError, Nodes, Surface, TriMesh};
 pub use lilyan_solid::meshing::{
     MeshingError, Resolution, box_mesh, cylinder, ellipsoid, sphere, tetrahedralize,
 };
-pub use lilyan_solid::potentials::{Kind as PotentialKind, Potential, PotentialRole};
+pub use lilyan_solid::potentials::{
+    DiscreteHessian, Intersection, Intersections, Kind as PotentialKind, Potential, PotentialRole,
+};
 pub use lilyan_solid::{
     Body, BodyInput, BuildError, DofMap, Force, Load, Model, ModelBuilder, Motion, NetInput, Pin, Pressure,
     PressureFace, Volume,

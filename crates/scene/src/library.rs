@@ -42,6 +42,7 @@ pub static SCENES: &[BuiltIn] = &[
     scene!("steel-cantilever", "a steel beam, to see what a step does to its first mode"),
     scene!("twisted-bar", "a twisted bar released"),
     scene!("spot-landing", "a cow of jelly landing on the floor"),
+    scene!("sliding-block", "a block that slides over a floor with friction and comes to rest"),
     scene!("pendulum", "a stiff bar swinging from a hinge"),
     scene!("heterogeneous-bar", "soft and stiff layers in one bar"),
     scene!("layered-cube", "a hanging cube of soft and stiff layers, to be coarsened"),

@@ -12,7 +12,7 @@ use crate::elements::{
     Springs, Triangle, join,
 };
 use crate::forces::Force;
-use crate::materials::{Constants, ConstantsError, Given, Material, SmallStrain};
+use crate::materials::{Constants, ConstantsError, Given, Material, SmallStrain, stiffness_constants};
 use crate::mesh::{Mesh, Nodes, TriMesh};
 use crate::model::{Body, BodyDamping, Load, Model, ModelParts, Pin};
 use crate::potentials::{Gravity, Monopole, Potential};
@@ -193,7 +193,7 @@ impl ModelBuilder {
             dofs: &dofs,
             material: body.material,
             constants: sets(&|g| body.material.constants(g))?,
-            moduli: sets(&|g| moduli(body.material, g))?,
+            moduli: sets(&|g| moduli(g))?,
             mean_dilatation,
             density: body.rho,
             glued: body.glued,
@@ -402,11 +402,11 @@ pub fn is_nearly_incompressible(material: &dyn Material, given: &[Given]) -> boo
 }
 
 /// μ, λ and, of a general stiffness, its constants: what damping takes.
-fn moduli(material: &dyn Material, given: &Given) -> Result<Vec<f64>, ConstantsError> {
+fn moduli(given: &Given) -> Result<Vec<f64>, ConstantsError> {
     // Viscosity of an incompressible body: that of shear.
     let mut moduli = vec![given.mu, if given.is_incompressible() { 0.0 } else { given.lambda }];
     if given.has_general_stiffness() {
-        moduli.extend(material.constants(given)?);
+        moduli.extend(stiffness_constants(given)?);
     }
     Ok(moduli)
 }

@@ -2,7 +2,7 @@
 
 use crate::materials::CATALOGUE;
 use crate::model::{Body, BodyDamping, Model, Motion};
-use crate::potentials::{Kind, Potential, WithoutForm};
+use crate::potentials::{ContactFriction, Kind, Potential, WithoutForm};
 use lilyan_dynamics::constraints::Constraints;
 use lilyan_dynamics::corotated::{Corotated, Rotation};
 use lilyan_dynamics::fit::{Deformation, Fit};
@@ -209,12 +209,14 @@ impl Dissipation for Model {
         for BodyDamping { model, body } in &self.dampings {
             model.add_forces(body, q, v, f);
         }
+        self.frictions().for_each(|friction| friction.add_friction(q, v, f));
         self.add_applied_forces(t, q, v, f);
     }
     fn add_mean_forces(&self, t0: f64, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
         for BodyDamping { model, body } in &self.dampings {
             model.add_forces_between(body, h, q0, q1, f);
         }
+        self.add_friction(h, q0, q1, f);
         if !self.forces.is_empty() {
             let q: Vec<f64> = q0.iter().zip(q1).map(|(a, b)| 0.5 * (a + b)).collect();
             let v: Vec<f64> = q0.iter().zip(q1).map(|(a, b)| (b - a) / h).collect();
@@ -225,7 +227,23 @@ impl Dissipation for Model {
         for BodyDamping { model, body } in &self.dampings {
             model.add_matrix(body, q, d);
         }
+        self.frictions().for_each(|friction| friction.add_friction_matrix(q, v, d));
         self.add_applied_damping_matrix(t, q, v, d);
+    }
+    fn add_mean_damping_matrix(&self, t: f64, h: f64, between: &[f64], v: &[f64], d: &mut BlockMatrix) {
+        for BodyDamping { model, body } in &self.dampings {
+            model.add_matrix(body, between, d);
+        }
+        if self.frictions().next().is_some() {
+            let end =
+                |part: f64| -> Vec<f64> { between.iter().zip(v).map(|(x, v)| x + part * h * v).collect() };
+            let (q0, q1) = (end(-0.75), end(0.25));
+            self.frictions().for_each(|friction| friction.add_mean_friction_matrix(h, &q0, &q1, d));
+        }
+        self.add_applied_damping_matrix(t, between, v, d);
+    }
+    fn add_friction(&self, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
+        self.frictions().for_each(|friction| friction.add_mean_friction(h, q0, q1, f));
     }
 }
 
@@ -305,7 +323,13 @@ impl Corotated for Model {
 impl Model {
     /// Whether there are forces without potential within a step.
     fn has_forces(&self) -> bool {
-        !self.forces.is_empty() || self.dampings.iter().any(|d| !d.model.is_impulse())
+        !self.forces.is_empty()
+            || self.frictions().next().is_some()
+            || self.dampings.iter().any(|d| !d.model.is_impulse())
+    }
+
+    fn frictions(&self) -> impl Iterator<Item = &dyn ContactFriction> {
+        self.potentials.iter().filter_map(|p| p.role().friction)
     }
 
     /// Calls `f(dof, displacement, velocity)` for every unknown held at t.

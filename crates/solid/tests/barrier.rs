@@ -2,6 +2,8 @@
 
 #[path = "barrier/formulas.rs"]
 mod formulas;
+#[path = "barrier/friction.rs"]
+mod friction;
 #[path = "barrier/potential.rs"]
 mod potential;
 #[path = "barrier/runs.rs"]

@@ -7,7 +7,7 @@ use lilyan_solid::materials;
 
 const BIBLIOGRAPHY: &str = include_str!("../../../references.bib");
 
-/// The works behind the integrator, the materials and the damping of a scene.
+/// The works behind the integrator, the materials, the damping and the contacts of a scene.
 pub fn for_scene(scene: &Scene) -> Vec<Citation> {
     let mut keys: Vec<&str> = Vec::new();
     keys.extend(integrators::find(&scene.integrator.name).map(|e| e.cite));
@@ -21,6 +21,7 @@ pub fn for_scene(scene: &Scene) -> Vec<Citation> {
         keys.extend(body.fit.is_some().then_some("chen2019"));
         keys.extend(body.damping.iter().map(|damping| damping.card.cite));
     }
+    keys.extend(scene.contacts.iter().map(|contact| contact.card.cite));
     let mut seen = std::collections::BTreeSet::new();
     keys.retain(|key| seen.insert(*key));
     keys.into_iter().filter_map(find).collect()

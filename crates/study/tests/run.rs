@@ -125,6 +125,22 @@ fn a_checkpoint_of_an_old_format_is_refused_with_the_remedy() {
     assert_eq!(names, ["checkpoint"], "the folder is untouched");
 }
 
+/// A row that is too short, as a program with fewer columns would have written it.
+#[test]
+fn tables_with_other_columns_are_refused() {
+    use lilyan_study::run::{RunOptions, Signal, run};
+    let directory = folder("other-columns");
+    let (scene, built) = made(CRASH, &[]);
+    run_until(&scene, built, &directory, false, Some(2));
+    let mut saved = RunCheckpoint::read(&directory).unwrap().0;
+    saved.energy[0].pop();
+    saved.write(&directory).unwrap();
+    let options = RunOptions { directory, resume: true, steps: None };
+    let error =
+        run(&scene, made(CRASH, &[]).1, &options, &mut |_| Signal::Continue).err().unwrap().to_string();
+    assert!(error.contains("other columns") && error.contains("without --resume"), "{error}");
+}
+
 /// A checkpoint of this scene with the memory of another integrator.
 #[test]
 fn a_memory_that_the_integrator_cannot_read_is_refused() {

@@ -31,6 +31,7 @@ fn lightly(name: &str) -> (&'static [&'static str], u64) {
         "steel-cantilever" => (&["body.mesh.box.cells=[20,1,1]"], 100),
         "pendulum" => (&[], 100),
         "spot-landing" => (&[], 4),
+        "sliding-block" => (&["body.mesh.box.cells=[2,1,2]"], 40),
         "draping-cloth" => (&["body.mesh.cloth.cells=[10,10]"], 30),
         "swinging-rope" | "swinging-cube" => (&[], 200),
         _ => (&[], 20),

@@ -31,6 +31,8 @@ pub(super) struct BodyMemory {
     pub vectors: Vec<f64>,
     /// Their eigenvalues, 1/s².
     pub values: Vec<f64>,
+    /// ln of the strain for which they are only rotated, relative to that of the start.
+    pub patience: f64,
     /// S − 1 in that configuration, by rows.
     pub change: Vec<Vec<f64>>,
     /// Number of steps.

@@ -326,4 +326,14 @@ impl Dissipation for Fitted<'_> {
             dissipation.add_damping_matrix(t, q, v, d);
         }
     }
+    fn add_mean_damping_matrix(&self, t: f64, h: f64, between: &[f64], v: &[f64], d: &mut BlockMatrix) {
+        if let Some(dissipation) = self.system.abilities().dissipation {
+            dissipation.add_mean_damping_matrix(t, h, between, v, d);
+        }
+    }
+    fn add_friction(&self, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
+        if let Some(dissipation) = self.system.abilities().dissipation {
+            dissipation.add_friction(h, q0, q1, f);
+        }
+    }
 }

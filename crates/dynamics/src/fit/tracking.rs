@@ -4,7 +4,7 @@ use super::distance::DistanceFromRest;
 use super::memory::{BodyMemory, FittingMemory};
 use super::pencil::{Pencil, RigidModes, mass_matrix, multiply_by_mass};
 use super::reach::Reach;
-use super::refine::{Configuration, ModeProblem, ModeRefiner};
+use super::refine::{Configuration, MAX_MIXING, ModeProblem, ModeRefiner};
 use super::rest::{MIN_OVERLAP, MIN_STIFFNESS, RESIDUAL, RestModes};
 use super::rotation::{self, NodalRotations};
 use super::{Correction, Fit, Fitted};
@@ -19,8 +19,12 @@ use lilyan_solve::{BlockMatrix, SmallMatrix};
 const GUARDS: usize = 3;
 /// Largest strain, the root mean square of relative changes of length, for which the modes at rest are meaningful.
 const MAX_STRAIN: f64 = 0.25;
-/// Largest strain since the modes were computed for which they are only rotated.
-const MAX_STRAIN_OF_MODES: f64 = 0.02;
+/// Strain since the modes were computed for which they are only rotated, at the start.
+const FIRST_STRAIN_OF_MODES: f64 = 0.02;
+/// The bounds of that strain. Within them it follows from how much modes and values have changed.
+const STRAINS_OF_MODES: [f64; 2] = [FIRST_STRAIN_OF_MODES, 0.08];
+/// Largest relative change of the values from one computation to the next that is aimed at.
+const MAX_CHANGE_OF_VALUES: f64 = 0.1;
 
 /// The tracked modes of all fitted bodies, and the correction that follows from them.
 #[derive(Default)]
@@ -47,6 +51,8 @@ pub struct FittedBody {
     found_at: Vec<f64>,
     /// The modes of that configuration.
     found: Subspace,
+    /// ln of the strain since then for which they are only rotated, over [`FIRST_STRAIN_OF_MODES`].
+    patience: f64,
     /// MU of the modes in use; empty if not computed yet.
     weighted: Vec<f64>,
     /// S − 1 in that configuration; empty if the fit was rejected.
@@ -215,6 +221,7 @@ impl Fitting {
                 found_at: body.found_at.clone(),
                 vectors: body.found.vectors.clone(),
                 values: body.found.values.clone(),
+                patience: body.patience,
                 change: (0..change.rows()).map(|i| change.row(i).to_vec()).collect(),
                 steps: body.steps,
                 without: body.skipped,
@@ -243,6 +250,7 @@ impl Fitting {
                 refiner: ModeRefiner { computed_at: memory.factored_at, ..ModeRefiner::default() },
                 found_at: memory.found_at,
                 found: Subspace { vectors: memory.vectors, values: memory.values },
+                patience: memory.patience,
                 weighted: Vec::new(),
                 change: SmallMatrix::from_fn(rows, rows, |i, j| memory.change[i][j]),
                 part: None,
@@ -378,7 +386,8 @@ impl FittedBody {
         self.furthest.strain = self.furthest.strain.max(strain);
         let mut change = if self.part.is_some() { ModeChange::Rotated } else { ModeChange::Recomputed };
         if self.found_at.is_empty()
-            || rotation::strain(pattern, &fit.dofs, &self.found_at, q) > MAX_STRAIN_OF_MODES
+            || rotation::strain(pattern, &fit.dofs, &self.found_at, q)
+                > FIRST_STRAIN_OF_MODES * self.patience.exp()
         {
             self.compute(fit, configuration)?;
             change = ModeChange::Recomputed;
@@ -417,7 +426,7 @@ impl FittedBody {
         let shift = 0.1 * rest.modes.values.last().copied().unwrap_or(1.0).abs();
         let used = rest.change.rows();
         let search = ModeProblem { configuration, pencil: &pencil, rigid, shift, used };
-        let Self { refiner, found, found_at, .. } = self;
+        let Self { refiner, found, found_at, patience, .. } = self;
         let has_modes = found.vectors.len() == rest.modes.vectors.len() && found_at.len() == n;
         let has_factor = has_modes && refiner.computed_at.len() == n;
         if has_modes {
@@ -427,12 +436,23 @@ impl FittedBody {
         found_at.clear();
         self.weighted.clear();
         // Refine with the present factor, else with a new one, else compute from the beginning.
-        let close = has_factor && refiner.refine(found, &search, 2)
-            || has_modes && {
-                *refiner = ModeRefiner::new(&search);
-                refiner.refine(found, &search, 10)
-            };
-        if !close {
+        let values = found.values.clone();
+        let mut mixing = None;
+        if has_factor {
+            mixing = refiner.refine(found, &search, 2);
+        }
+        if has_modes && mixing.is_none() {
+            *refiner = ModeRefiner::new(&search);
+            mixing = refiner.refine(found, &search, 10);
+        }
+        if let Some(mixing) = mixing {
+            let change = |(new, old): (&f64, &f64)| (new / old.max(f64::MIN_POSITIVE) - 1.0).abs();
+            let change = found.values.iter().zip(&values).take(used).map(change).fold(0.0, f64::max);
+            let factor = (0.6 * MAX_MIXING / mixing.max(1e-9)).min(MAX_CHANGE_OF_VALUES / change.max(1e-9));
+            let [least, most] = STRAINS_OF_MODES.map(|strain| (strain / FIRST_STRAIN_OF_MODES).ln());
+            *patience = (*patience + factor.clamp(0.6, 1.4).ln()).clamp(least, most);
+        }
+        if mixing.is_none() {
             let (m, count) = (mass_matrix(system), used + GUARDS);
             let rigid_count = rigid.fields.len();
             *found =

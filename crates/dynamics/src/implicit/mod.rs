@@ -221,7 +221,7 @@ impl<'a> ImplicitStep<'a> {
                     // three quarters on the way.
                     ForceRule::Between => {
                         let between = earlier(rates, (self.parts.reach - 0.75) * self.h);
-                        dissipation.add_damping_matrix(time, &between, rates, a);
+                        dissipation.add_mean_damping_matrix(time, self.h, &between, rates, a);
                     }
                     ForceRule::At { .. } => dissipation.add_damping_matrix(time, x, rates, a),
                 }

@@ -49,7 +49,7 @@ use lilyan_solve::eigen::Subspace;
 use lilyan_solve::newton::{Curvature, SolveError, SolverMemory, Workspace};
 use lilyan_solve::{BlockMatrix, EigenError, NotPositiveDefinite};
 use serde::{Deserialize, Serialize};
-use split::{Motion, Rest, Split, Way};
+use split::{Attempt, Motion, Rest, Split};
 use std::cell::Cell;
 use step_solver::StepSolver;
 
@@ -263,15 +263,15 @@ impl Siere {
         let split = Split { linear, translations, modes, motion, h, rest, tolerance };
         let before = linear.potential(&vec![0.0; n]);
         let several = modes.used > 0 || self.rest != Rest::SemiImplicit;
-        for way in if several { &[Way::Warm, Way::Cold, Way::WithoutModes][..] } else { &[Way::WithoutModes] }
-        {
-            let (dq, dv) = match split.advance(*way, solver) {
+        let all = [Attempt::Warm, Attempt::Cold, Attempt::WithoutModes];
+        for attempt in if several { &all[..] } else { &all[2..] } {
+            let (dq, dv) = match split.advance(*attempt, solver) {
                 Err(e) => return Ok(Err(e)),
                 Ok(None) => continue,
                 Ok(Some(step)) => step,
             };
             let sound = split.keeps_energy(before, &dq, &dv);
-            if sound || *way == Way::WithoutModes {
+            if sound || *attempt == Attempt::WithoutModes {
                 return Ok(Ok(Increments { dq, dv, sound }));
             }
         }

@@ -154,6 +154,13 @@ pub trait Dissipation {
     fn add_mean_forces(&self, t0: f64, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]);
     /// Adds a symmetric positive semidefinite approximation of −∂f/∂v at (t, q, v), N s/m.
     fn add_damping_matrix(&self, t: f64, q: &[f64], v: &[f64], d: &mut BlockMatrix);
+    /// Adds such an approximation for the mean of f over a step of `h` with the mean velocity v; `between` is three quarters on the
+    /// way. What acts at the ends alone, as friction of contacts does, is not seen there.
+    fn add_mean_damping_matrix(&self, t: f64, _h: f64, between: &[f64], v: &[f64], d: &mut BlockMatrix) {
+        self.add_damping_matrix(t, between, v, d);
+    }
+    /// Adds the part of the mean of f over a step that is friction of contacts, N.
+    fn add_friction(&self, _h: f64, _q0: &[f64], _q1: &[f64], _f: &mut [f64]) {}
 }
 
 /// Forces f(t, q, v) from outside without potential: drag, swirl, follower pressure.

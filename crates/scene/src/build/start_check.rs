@@ -83,8 +83,8 @@ fn check_intersections(scene: &Scene, model: &Model, state: &State) -> Result<()
     };
     let [x, y, z] = place;
     Err(scene.bodies[first].mark.error(format!(
-        "{} touches or cuts {other} at ({x:.6}, {y:.6}, {z:.6}) at the start, and contact by a barrier cannot lead out of \
-         there; move them apart by a gap, however small",
+        "{} touches or cuts {other} at ({x:.6}, {y:.6}, {z:.6}) at the start, and this contact cannot push them apart; \
+         move them apart by a gap, however small",
         name(first)
     )))
 }

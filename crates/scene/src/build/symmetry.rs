@@ -122,8 +122,10 @@ impl OutsideForces {
         }
         for contact in &scene.contacts {
             match contact.obstacle() {
-                // What it takes and gives is not known.
-                Some(_) if contact.motion.is_some() => (0..3).for_each(|k| self.add_direction(axis(k))),
+                // What it takes and gives is not known; friction acts along it.
+                Some(_) if contact.motion.is_some() || contact.has_friction() => {
+                    (0..3).for_each(|k| self.add_direction(axis(k)))
+                }
                 None => {}
                 Some(ObstacleShape::Plane { normal, .. }) => self.add_direction(normal),
                 Some(ObstacleShape::Sphere { center, .. }) => self.centers.push(center),

@@ -113,6 +113,11 @@ pub struct ContactSpec {
 }
 
 impl ContactSpec {
+    /// Whether it takes energy by friction.
+    pub fn has_friction(&self) -> bool {
+        self.parameters.number("friction").is_some_and(|friction| friction > 0.0)
+    }
+
     /// The obstacle where it is written, if it is contact with one.
     pub fn obstacle(&self) -> Option<ObstacleShape> {
         match self.pair {

@@ -215,6 +215,7 @@ fn point_by_point<E: Evaluation>(
     }
 }
 
+/// A material at a list of points, at a processor level.
 struct Points<'a, E: Evaluation, D> {
     what: E,
     at: Places<'a>,

@@ -7,6 +7,7 @@
 //! Every ψ is 0 at rest and is summed from terms that are of second order there, so that its digits
 //! are not lost at small strain (ψ ~ ε² against terms ~ 1); see [`from_rest`].
 
+mod anisotropic_neo_hookean;
 mod arap;
 pub mod basis_tangent;
 mod co_rotational;
@@ -28,6 +29,7 @@ mod stable_neo_hookean;
 mod stiffness;
 mod stvk;
 
+pub use anisotropic_neo_hookean::AnisotropicNeoHookean;
 pub use arap::Arap;
 pub use basis_tangent::BasisTangent;
 pub use co_rotational::CoRotational;
@@ -44,7 +46,7 @@ pub use mooney_rivlin::MooneyRivlin;
 pub use neo_hookean::NeoHookean;
 pub use neo_hookean_log::NeoHookeanLog;
 pub use stable_neo_hookean::StableNeoHookean;
-pub(crate) use stiffness::apply as apply_stiffness;
+pub(crate) use stiffness::{apply as apply_stiffness, constants as stiffness_constants};
 pub use stvk::StVenantKirchhoff;
 
 use crate::math::{Lanes, Mat3, Real};
@@ -60,6 +62,7 @@ pub static CATALOGUE: &[&dyn Material] = &[
     entry::<MooneyRivlin>(),
     entry::<Arap>(),
     entry::<FixedCorotated>(),
+    entry::<AnisotropicNeoHookean>(),
 ];
 
 /// The material of that name.

@@ -61,7 +61,7 @@ const LOSS: f64 = 0.05;
 /// Fills the inside of a surface with tets: [`tetrahedralize_with`] the usual options.
 ///
 /// # Errors
-/// See there.
+/// Those of [`tetrahedralize_with`].
 pub fn tetrahedralize(surface: &TriMesh, resolution: Resolution) -> Result<Filled, MeshingError> {
     tetrahedralize_with(surface, &Options::new(resolution))
 }

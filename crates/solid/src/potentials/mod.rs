@@ -43,8 +43,22 @@ pub struct PotentialRole<'a> {
     /// The derivative of its discrete gradient, where half of the Hessian three quarters on the way is far from it: a barrier may be out
     /// of reach there and felt at an end.
     pub discrete_hessian: Option<&'a dyn DiscreteHessian>,
+    /// Its friction.
+    pub friction: Option<&'a dyn ContactFriction>,
     /// Where it cannot start from.
     pub intersections: Option<&'a dyn Intersections>,
+}
+
+/// Forces of a contact against sliding. Normal loads and tangents are those of the normal forces of the same evaluation.
+pub trait ContactFriction {
+    /// Adds the force at positions q and velocities v, N.
+    fn add_friction(&self, q: &[f64], v: &[f64], f: &mut [f64]);
+    /// Adds the mean force over a step of `h` whose normal forces are the discrete gradient, N.
+    fn add_mean_friction(&self, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]);
+    /// Adds a positive semidefinite approximation of −∂f/∂v of the force at positions q and velocities v, N s/m.
+    fn add_friction_matrix(&self, q: &[f64], v: &[f64], d: &mut BlockMatrix);
+    /// The same for the mean force over a step.
+    fn add_mean_friction_matrix(&self, h: f64, q0: &[f64], q1: &[f64], d: &mut BlockMatrix);
 }
 
 /// Surfaces that touch or cut each other.
@@ -77,6 +91,7 @@ impl PotentialRole<'_> {
             feasible_step: None,
             terms: None,
             discrete_hessian: None,
+            friction: None,
             intersections: None,
         }
     }

@@ -28,7 +28,7 @@ fn boxes(pair: ContactPair, distance: f64) -> Model {
             Some(points.iter().map(|x| [x[0] + 0.13 * lift, x[1] + 0.07 * lift, x[2] + lift]).collect());
         builder.body(body).unwrap();
     }
-    let model = Barrier { distance, modulus: Some(1e3), moduli: Vec::new() };
+    let model = Barrier { distance, modulus: Some(1e3), moduli: Vec::new(), friction: None };
     builder.contact(pair, Arc::new(model)).unwrap();
     builder.build()
 }

@@ -18,7 +18,7 @@ fn body(name: &str, size: [f64; 3], cells: [usize; 3], at: [f64; 3], [young, nu]
 }
 
 fn barrier(distance: f64, modulus: f64) -> Arc<Barrier> {
-    Arc::new(Barrier { distance, modulus: Some(modulus), moduli: Vec::new() })
+    Arc::new(Barrier { distance, modulus: Some(modulus), moduli: Vec::new(), friction: None })
 }
 
 fn simulation(model: Model, v: Vec<f64>, integrator: &str, h: f64) -> Simulation<Model> {

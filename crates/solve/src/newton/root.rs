@@ -12,6 +12,12 @@ use crate::{NotPositiveDefinite, SparseRows, from_fn};
 pub(super) const FORCING: f64 = 1e-3;
 /// A limited step may raise the merit up to the largest of so many before \[grippo1986\].
 const RECENT: usize = 4;
+/// After so many iterations only steps that are cut may raise it: where features of contacts change, full steps can alternate between two
+/// points.
+const PATIENCE: usize = 10;
+/// The accuracy of unknowns where steps are limited, relative to the size of the system. Stiff contacts magnify round-off, and a step that
+/// is halved moves less and less, so that an accuracy relative to the motion could not be reached.
+const LIMITED_ACCURACY: f64 = 1e-12;
 
 /// Solves r(x) = 0 from `x`. Corrections by the symmetric part of the Jacobian are tried first, if it is close to the
 /// whole and there are no constraints. Where they do not contract, the Newton–Krylov method solves the equations, and
@@ -77,14 +83,18 @@ fn newton_krylov(
         check_finite(&work.direction)?;
         let correction = max_norm(&work.direction[..n]);
         report.corrections.push(correction);
-        let [threshold, _] = stopping.thresholds(&x[..n], origin);
+        let limit = equations.max_step(&x[..n], &work.direction[..n]);
+        let [mut threshold, _] = stopping.thresholds(&x[..n], origin);
+        if limit.is_finite() {
+            threshold = threshold.max(LIMITED_ACCURACY * stopping.length);
+        }
         let converged = correction <= threshold;
 
-        let limit = equations.max_step(&x[..n], &work.direction[..n]);
         let mut step = limit.min(1.0);
         let mut accepted = false;
         // Where steps are limited, a contact that becomes active raises the merit, and yet the step leads on.
-        let reference = if limit.is_finite() { recent.iter().copied().fold(merit, f64::max) } else { merit };
+        let may_rise = limit < 1.0 || (limit.is_finite() && report.iterations <= PATIENCE);
+        let reference = if may_rise { recent.iter().copied().fold(merit, f64::max) } else { merit };
         for _ in 0..40 {
             for (t, (x, d)) in work.trial.iter_mut().zip(x.iter().zip(&work.direction)) {
                 *t = x + step * d;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"LILYANCP";
 /// To be raised with every change of [`RunCheckpoint`] or of what it contains.
-const VERSION: u64 = 8;
+const VERSION: u64 = 9;
 
 /// Everything that a run needs to resume.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,6 +64,9 @@ pub enum CheckpointError {
     /// It belongs to another mesh.
     #[error("the mesh has changed since the checkpoint was written; run without --resume to start afresh")]
     OtherMesh,
+    /// Its tables have other columns.
+    #[error("the tables of the checkpoint have other columns; run without --resume to start afresh")]
+    OtherColumns,
     /// The integrator or a fit cannot use it.
     #[error("{0}; run without --resume to start afresh")]
     Memory(#[from] MemoryError),
@@ -165,7 +168,12 @@ mod tests {
                     terms: TermHistory { dissipated: 0.5, data: vec![1, 0, 255] },
                 },
                 timeline: Timeline { step: 0.1, index: 15, origin: 1.0, origin_index: 10 },
-                ledger: Ledger { initial: 1.0, work_external: 2.0, dissipated_physical: 3.0 },
+                ledger: Ledger {
+                    initial: 1.0,
+                    work_external: 2.0,
+                    dissipated_physical: 3.0,
+                    dissipated_friction: 0.5,
+                },
                 memory: Memory::default(),
                 constraint_forces: vec![-8.0],
                 fits: Some(Memory::default()),

@@ -28,6 +28,7 @@ pub use verdict::{EnergyFigures, allowed_energy, allowed_momentum};
 use crate::diagnose;
 use lilyan_dynamics::StepRecord;
 use lilyan_files::atomic::{self, WriteError};
+use lilyan_files::csv::Table;
 use lilyan_mesh_io::writers::vtu;
 use lilyan_scene::build::Built;
 use lilyan_scene::schema::Scene;
@@ -121,6 +122,8 @@ pub fn run(
         let record = match built.simulation.advance() {
             Ok(record) => record,
             Err(error) => {
+                // Before it was given up, the step was halved.
+                recorder.counters.halved += 1.0;
                 status = Status::Failed(diagnosis::failed_step(scene, &built, &error));
                 break;
             }
@@ -290,6 +293,10 @@ fn resume(
     }
     if saved.simulation.state.q.len() != built.simulation.state().q.len() {
         return Err(CheckpointError::OtherMesh);
+    }
+    let has = |rows: &[Vec<f64>], table: &Table| rows.iter().all(|row| row.len() == table.columns().len());
+    if !has(&saved.energy, &recorder.energy) || !has(&saved.probes, &recorder.probes) {
+        return Err(CheckpointError::OtherColumns);
     }
     if let Some(why) = passed_over {
         let t = saved.simulation.state.t;

@@ -39,6 +39,13 @@ pub const ENERGY_COLUMNS: [&str; 19] = [
     "discrete",
 ];
 
+/// The last column of `energy.csv` where contacts have friction: the part of `dissipated_physical` that is friction.
+const FRICTION: &str = "dissipated_friction";
+
+fn has_friction(built: &Built) -> bool {
+    built.simulation.system().potentials().iter().any(|p| p.role().friction.is_some())
+}
+
 /// Counters of a run, which are part of its checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counters {
@@ -89,6 +96,7 @@ impl Recorder {
             columns.extend(["x", "y", "z"].map(|axis| format!("{}_{axis}", probe.name)));
         }
         let energy = ENERGY_COLUMNS.iter().map(|c| c.to_string()).chain(constraints::columns(built));
+        let energy = energy.chain(has_friction(built).then(|| FRICTION.to_string()));
         Self {
             energy: Table::new(energy),
             probes: Table::new(columns),
@@ -149,6 +157,7 @@ impl Recorder {
             simulation.discrete_energy(self.before.0, &self.before.1),
         ];
         row.extend(constraints::row(built));
+        row.extend(has_friction(built).then_some(ledger.dissipated_friction));
         self.energy.push(&row);
         let norm = |x: [f64; 3]| (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]).sqrt();
         let apart = |a: [f64; 3], b: [f64; 3]| norm([a[0] - b[0], a[1] - b[1], a[2] - b[2]]);

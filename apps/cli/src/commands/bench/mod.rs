@@ -7,6 +7,7 @@ mod beam;
 mod coarsen;
 mod constrained;
 mod drop;
+mod elements;
 mod explicit;
 mod exponential;
 mod figures;
@@ -35,6 +36,7 @@ use std::time::Instant;
 #[command(after_help = "Example: lilyan bench explicit --json\n\n\
     beam           the common beam: seconds per step, their parts, and the result\n\
     drop           the same beam by explicit steps: tets per second, and the speed-up by a second thread\n\
+    elements       linear and quadratic tets: cost per unknown, and time to reach 2 %\n\
     implicit       share of factorisation and solves in a midpoint step of 24,000 tets\n\
     explicit       tets per second of a Verlet step relative to the memory bandwidth\n\
     scaling        cost of a Verlet step from 1,000 to 4,000,000 tets\n\
@@ -66,6 +68,7 @@ type Bench = fn(&mut Figures) -> CommandResult;
 const ALL: &[(&str, Bench)] = &[
     ("beam", beam::run),
     ("drop", drop::run),
+    ("elements", elements::run),
     ("implicit", implicit::run),
     ("explicit", explicit::run),
     ("scaling", scaling::run),

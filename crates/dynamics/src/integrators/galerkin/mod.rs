@@ -21,10 +21,11 @@ mod tableau;
 
 use super::{Claims, Entry, Integrator, LINEAR, MAX_ITERATIONS, TOLERANCE, Variant};
 use crate::implicit::{Method, Solver};
+use crate::integrator::WorkOfForces;
 use crate::options::{Kind, OptionSpec, Options};
 use crate::prescribed::Prescribed;
 use crate::{Effort, Memory, MemoryError, MemoryRecord, State, StepError, StepStats, System};
-use lilyan_solve::newton::{Curvature, Equations, SolverMemory};
+use lilyan_solve::newton::{Curvature, Equations, SolverMemory, dot};
 use lilyan_solve::{BlockMatrix, BlockPattern};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -65,6 +66,8 @@ struct Galerkin {
     tableau: Tableau,
     solver: Solver,
     prescribed: Prescribed,
+    /// Of the last step.
+    work: Option<WorkOfForces>,
     /// The pattern of one system, and of one copy of it for each stage.
     patterns: Option<[Arc<BlockPattern>; 2]>,
 }
@@ -82,6 +85,7 @@ impl Galerkin {
             tableau,
             solver: Solver::new(options, Method::Root, true),
             prescribed: Prescribed::default(),
+            work: None,
             patterns: None,
         }
     }
@@ -183,6 +187,43 @@ impl Stages<'_> {
         self.system.energy(t + h, &q1).is_finite().then_some((q1, p1))
     }
 
+    /// The work of forces at solved stages, by the quadrature of the step to q₁. `None` where Dirichlet dofs move: their reactions
+    /// belong to the midpoint rule.
+    fn work(&self, x: &[f64], q1: &[f64]) -> Option<WorkOfForces> {
+        let abilities = self.system.abilities();
+        if abilities.prescribed_moves() {
+            return None;
+        }
+        let (n, tableau, deviations) = (q1.len(), self.tableau, self.deviations(x));
+        let mut work = WorkOfForces::default();
+        let mut add = |weight: f64, time: f64, q: &[f64], row: &[f64]| {
+            let time = self.state.t + time * self.h;
+            let v = self.velocity(row, &deviations, time);
+            let power = |evaluate: &dyn Fn(&mut [f64])| {
+                let mut force = vec![0.0; n];
+                evaluate(&mut force);
+                weight * self.h * dot(&force, &v)
+            };
+            if let Some(dissipation) = abilities.dissipation {
+                work.without_potential += power(&|f| dissipation.add_forces(time, q, &v, f));
+            }
+            if let Some(applied) = abilities.applied {
+                work.applied += power(&|f| applied.add_applied_forces(time, q, &v, f));
+            }
+            if let Some(loads) = abilities.loads {
+                work.loads += power(&|f| loads.add_load(time, f));
+            }
+        };
+        for (k, stage) in tableau.stage_of_force.iter().enumerate() {
+            let q = stage.map_or(&self.state.q[..], |j| &x[j * n..(j + 1) * n]);
+            add(tableau.weights[k], tableau.force_times[k], q, &tableau.velocities[k]);
+        }
+        if let Some((weight, row)) = &tableau.last {
+            add(*weight, 1.0, q1, row);
+        }
+        Some(work)
+    }
+
     /// The stages q₀ + share·c_j h v₀, with Dirichlet dofs where they are then.
     fn guess(&self, share: f64) -> Vec<f64> {
         let State { t, q, v, .. } = self.state;
@@ -270,8 +311,14 @@ impl Integrator for Galerkin {
         });
         let report = solved.map_err(|cause| StepError::Solve { cause, t: state.t, h })?;
         let (mut q1, mut p1) = stages.end(&x).ok_or(StepError::Infeasible { t: state.t, h })?;
+        let work = stages.work(&x, &q1);
         prescribed.finish(system, state, h, &mut q1, &mut p1)?;
+        self.work = work;
         Ok(report.into())
+    }
+
+    fn work_of_forces(&self) -> Option<WorkOfForces> {
+        self.work
     }
 
     fn claims(&self) -> Claims {

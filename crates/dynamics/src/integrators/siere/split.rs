@@ -50,9 +50,9 @@ pub(super) struct Motion {
     pub(super) force: Vec<f64>,
 }
 
-/// The ways to take a step, in the order in which they are tried.
+/// The variants of a step, in the order in which they are tried.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Way {
+pub(super) enum Attempt {
     /// The complement feels the force at the point to which the modes lead.
     Warm,
     /// The complement feels the force at the start of the step.
@@ -78,18 +78,18 @@ pub(super) struct Split<'a> {
 
 impl Split<'_> {
     /// The modes that are integrated exactly.
-    fn used(&self, way: Way) -> impl Iterator<Item = (&[f64], f64)> {
+    fn used(&self, attempt: Attempt) -> impl Iterator<Item = (&[f64], f64)> {
         let n = self.motion.momentum.len();
-        let count = if way == Way::WithoutModes { 0 } else { self.modes.used };
+        let count = if attempt == Attempt::WithoutModes { 0 } else { self.modes.used };
         let Subspace { vectors, values } = &self.modes.subspace;
         vectors.chunks_exact(n).zip(values.iter().copied()).take(count)
     }
 
     /// Removes the modes from a vector.
-    fn project_out(&self, way: Way, x: &mut [f64]) {
+    fn project_out(&self, attempt: Attempt, x: &mut [f64]) {
         let mut weighted = vec![0.0; x.len()];
         self.linear.mass(x, &mut weighted);
-        for (u, _) in self.used(way) {
+        for (u, _) in self.used(attempt) {
             let along = dot(u, &weighted);
             x.iter_mut().zip(u).for_each(|(x, u)| *x -= along * u);
         }
@@ -97,7 +97,7 @@ impl Split<'_> {
     }
 
     /// (δq, δv) of a step. `None` if the solves for the complement do not converge.
-    pub(super) fn advance(&self, way: Way, solver: &mut StepSolver<'_>) -> Advanced {
+    pub(super) fn advance(&self, attempt: Attempt, solver: &mut StepSolver<'_>) -> Advanced {
         let (linear, h) = (self.linear, self.h);
         let n = self.motion.momentum.len();
         // Integrate each mode, and remove it from v and a.
@@ -108,7 +108,7 @@ impl Split<'_> {
         let (mut inertia, mut damped) = (vec![0.0; n], vec![0.0; n]);
         // The velocity that each mode has gained there.
         let mut gained = Vec::new();
-        for (u, value) in self.used(way) {
+        for (u, value) in self.used(attempt) {
             let (rate, pull) = (dot(u, &self.motion.momentum), dot(u, &self.motion.force));
             // Zero where no Dirichlet dof moves.
             let mean = pull + linear.force_in_the_middle.iter().zip(u).map(|(f, u)| f * u).sum::<f64>();
@@ -128,12 +128,12 @@ impl Split<'_> {
         }
         let couples = self.rest == Rest::Midpoint && linear.kind() == Damping::General;
         if couples {
-            self.feel_modes(way, &gained, &mut a);
+            self.add_damping_by_modes(attempt, &gained, &mut a);
         }
         let mut change = vec![0.0; n];
-        if way == Way::Warm {
+        if attempt == Attempt::Warm {
             change = linear.change_of_acceleration(&ahead);
-            self.project_out(way, &mut change);
+            self.project_out(attempt, &mut change);
         }
         // The complement; τ²K v = (A − M − τD)v, with the K of the factorised matrix.
         let (mut rhs, mut product) = (vec![0.0; n], vec![0.0; n]);
@@ -144,7 +144,7 @@ impl Split<'_> {
             rhs[i] = -(product[i] - inertia[i] - tau * damped[i]) / reach;
         }
         let mut gain = vec![0.0; n];
-        let solves = if way == Way::Warm { self.rest.solves() } else { 1 };
+        let solves = if attempt == Attempt::Warm { self.rest.solves() } else { 1 };
         let mut last = f64::INFINITY;
         for solve in 1..=solves {
             let total: Vec<f64> = a.iter().zip(&change).map(|(a, c)| a + c).collect();
@@ -154,7 +154,7 @@ impl Split<'_> {
             }
             solver.solve(&mut rhs)?;
             if solve > 1 {
-                self.project_out(way, &mut rhs);
+                self.project_out(attempt, &mut rhs);
             }
             gain.iter_mut().zip(&rhs).for_each(|(g, r)| *g += r);
             let (correction, size) = (linear.kinetic(&rhs), linear.kinetic(&gain));
@@ -169,7 +169,7 @@ impl Split<'_> {
             // The residual of backward Euler at the end of the step, or of the midpoint rule in its middle.
             let point: Vec<f64> = (0..n).map(|i| ahead[i] + tau * (v[i] + reach * gain[i])).collect();
             change = linear.change_of_acceleration(&point);
-            self.project_out(way, &mut change);
+            self.project_out(attempt, &mut change);
             linear.mass(&gain, &mut inertia);
             linear.damping(&gain, &mut damped);
             for i in 0..n {
@@ -181,26 +181,26 @@ impl Split<'_> {
             dv[i] += gain[i];
         }
         if couples {
-            self.feel_other_modes(way, &gained, &mut dq, &mut dv);
+            self.add_damping_between_modes(attempt, &gained, &mut dq, &mut dv);
         }
         Ok(Some((dq, dv)))
     }
 
     /// Adds to the acceleration of the complement what the velocities that modes have gained do by damping.
-    fn feel_modes(&self, way: Way, gained: &[f64], a: &mut [f64]) {
-        let damping = self.damping_of(&self.velocity_of(way, gained));
+    fn add_damping_by_modes(&self, attempt: Attempt, gained: &[f64], a: &mut [f64]) {
+        let damping = self.damping_of(&self.velocity_of(attempt, gained));
         let mut change = vec![0.0; a.len()];
         self.linear.divide_by_mass(&damping, &mut change);
-        self.project_out(way, &mut change);
+        self.project_out(attempt, &mut change);
         a.iter_mut().zip(&change).for_each(|(a, c)| *a -= c);
     }
 
     /// Adds what modes do by damping because other modes have gained velocity. What the complement does to them is in its solve,
     /// whose result is not orthogonal to the modes where D couples both.
-    fn feel_other_modes(&self, way: Way, gained: &[f64], dq: &mut [f64], dv: &mut [f64]) {
+    fn add_damping_between_modes(&self, attempt: Attempt, gained: &[f64], dq: &mut [f64], dv: &mut [f64]) {
         let h = self.h;
-        let damping = self.damping_of(&self.velocity_of(way, gained));
-        for ((u, value), own) in self.used(way).zip(gained) {
+        let damping = self.damping_of(&self.velocity_of(attempt, gained));
+        for ((u, value), own) in self.used(attempt).zip(gained) {
             let rate = dot(u, &self.damping_of(u));
             let pull = own * rate - dot(u, &damping);
             let (x, y) = Propagator::new(h * h * value, 0.5 * h * rate).advance(0.0, h * h * pull);
@@ -212,9 +212,9 @@ impl Split<'_> {
     }
 
     /// The velocity of modes that have these rates.
-    fn velocity_of(&self, way: Way, rates: &[f64]) -> Vec<f64> {
+    fn velocity_of(&self, attempt: Attempt, rates: &[f64]) -> Vec<f64> {
         let mut v = vec![0.0; self.motion.momentum.len()];
-        for ((u, _), rate) in self.used(way).zip(rates) {
+        for ((u, _), rate) in self.used(attempt).zip(rates) {
             v.iter_mut().zip(u).for_each(|(v, u)| *v += rate * u);
         }
         v

@@ -1,10 +1,11 @@
 //! Contacts at some positions: stencils with their weights and laws, their energy and its derivatives.
 
-use super::collision_mesh::is_fixed;
+use super::friction::{FrictionLaw, SlidingContact, TurningNodes};
 use super::law::BarrierLaw;
 use super::mollifier::Mollifier;
+use super::scatter::{add_at, add_block};
 use super::stencil::Stencil;
-use crate::math::vector::{V3, scale};
+use crate::math::vector::scale;
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
 
@@ -21,6 +22,8 @@ pub struct BarrierContact {
     pub law: BarrierLaw,
     /// m, of two edges that are nearly parallel, with the nodes of both edges.
     pub mollifier: Option<(Mollifier, [u32; 4])>,
+    /// Friction, and what turns with the surface.
+    pub friction: Option<(FrictionLaw, TurningNodes)>,
 }
 
 /// The derivative of u by a0, a1, and of v by b0, b1.
@@ -44,6 +47,13 @@ impl BarrierContact {
     /// The normal force, N; negative where it is subtracted from that of others.
     pub fn force(&self) -> f64 {
         -self.weight * self.mollified() * self.law.slope(self.gap())
+    }
+
+    /// Its friction, if it has any.
+    pub fn sliding(&self) -> Option<SlidingContact> {
+        let (law, turning) = self.friction?;
+        let load = self.force().max(0.0);
+        Some(SlidingContact { nodes: self.nodes, stencil: self.stencil, load, law, turning })
     }
 
     /// Adds the gradient, N.
@@ -109,20 +119,4 @@ impl BarrierContact {
             }
         }
     }
-}
-
-/// Adds to a node, if it moves.
-pub fn add_at(node: u32, force: V3, g: &mut [f64]) {
-    if !is_fixed(node) {
-        let first = 3 * node as usize;
-        g[first..first + 3].iter_mut().zip(force).for_each(|(g, f)| *g += f);
-    }
-}
-
-/// Adds the block of two corners, one of which may not move.
-pub fn add_block([i, j]: [u32; 2], block: &[f64; 9], h: &mut BlockMatrix) {
-    if is_fixed(i) || is_fixed(j) {
-        return;
-    }
-    h.add_block(i as usize, j as usize, block);
 }

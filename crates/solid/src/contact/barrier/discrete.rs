@@ -4,7 +4,7 @@
 //!
 //!   ḡ = Q (N + correction),   Q = w (φ(g₁) − φ(g₀))/(g₁ − g₀),
 //!
-//! where the correction ([`Chord`]) does the work of (g₁ − g₀) − N·Δ. Simplices whose closest features are the same at q₀, at
+//! where the correction (`chord`) does the work of (g₁ − g₀) − N·Δ. Simplices whose closest features are the same at q₀, at
 //! the midpoint and at q₁ are added up by their counts as in `features`; the others are evaluated one by one.
 //!
 //! In a large turn the midpoint may lie on the other side of the surface. N then points against the normals at both ends and is
@@ -12,54 +12,27 @@
 //!
 //! For edges that are nearly parallel φ is m φ, with the product rule of differences and the discrete gradient of m.
 
-use super::contacts::{add_at, add_block};
+use super::distance_change::{DistanceChange, Stage, give_friction};
 use super::features::{Posed, SimplexId, counted_simplices, merged, nodes};
-use super::law::BarrierLaw;
-use super::mollifier::Mollifier;
+use super::friction::TurningNodes;
 use super::search::{Candidates, VertexCandidate};
-use super::stencil::{Stencil, closest_parts_of_edges, point_triangle_distance};
+use super::stencil::{closest_parts_of_edges, point_triangle_distance};
 use super::surface_barrier::{Poses, SurfaceBarrier};
-use crate::contact::chord::{Chord, inner};
-use crate::math::vector::{V3, add, dot, norm, scale, sub};
+use crate::math::vector::V3;
 use crate::potentials::DiscreteHessian;
 use lilyan_parallel::threads;
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
-/// Motions smaller than this part of the stencil are not corrected: the correction, of third order, is below its own
-/// round-off.
-const RESOLVED: f64 = 1e-10;
 /// Groups of candidates per task.
 const CHUNK: usize = 64;
-
-/// A change of a distance between q₀ and q₁.
-struct DistanceChange {
-    middle: Stencil,
-    /// Nodes of the stencil at the midpoint.
-    nodes: [u32; 4],
-    /// ±1: the sign of N along the vector between the closest points.
-    sign: f64,
-    /// m.
-    gaps: [f64; 2],
-    /// The nodes that take part: weight, midpoint and motion.
-    parts: Vec<(u32, f64, V3, V3)>,
-    /// m².
-    weight: f64,
-    law: BarrierLaw,
-    /// The mollifier at both ends and the nodes of both edges.
-    mollifiers: Option<([Mollifier; 2], [u32; 4])>,
-}
-
-/// A stencil at q₀, at the midpoint and at q₁, with its nodes and their places at q₀ and at q₁.
-type Stage = (Stencil, [u32; 4], [[V3; 2]; 4]);
 
 impl SurfaceBarrier {
     /// Adds the discrete gradient; `false` where it is infeasible.
     pub(super) fn add_between(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         let changes = self.changes(q0, q1);
-        let possible = |c: &DistanceChange| c.middle.distance() > 0.0 && c.gaps.iter().all(|gap| *gap > 0.0);
-        if !changes.iter().all(possible) {
+        if !changes.iter().all(DistanceChange::is_possible) {
             return false;
         }
         changes.iter().for_each(|change| change.add_force(g));
@@ -67,7 +40,22 @@ impl SurfaceBarrier {
     }
 
     /// All changes of distances, in a fixed order.
-    fn changes(&self, q0: &[f64], q1: &[f64]) -> Vec<DistanceChange> {
+    pub(super) fn changes(&self, q0: &[f64], q1: &[f64]) -> Arc<Vec<DistanceChange>> {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(([from, to], changes)) = &found.changes
+            && from == q0
+            && to == q1
+        {
+            return changes.clone();
+        }
+        drop(found);
+        let changes = Arc::new(self.find_changes(q0, q1));
+        found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.changes = Some(([q0.to_vec(), q1.to_vec()], changes.clone()));
+        changes
+    }
+
+    fn find_changes(&self, q0: &[f64], q1: &[f64]) -> Vec<DistanceChange> {
         let ends = [self.candidates(q0), self.candidates(q1)];
         let candidates = if Arc::ptr_eq(&ends[0], &ends[1]) || ends[0] == ends[1] {
             ends[0].clone()
@@ -101,14 +89,15 @@ impl SurfaceBarrier {
         let p = [0, 1, 2].map(|k| poses[k][owner.surfaces[0]][first.vertex as usize]);
         let posed = [0, 1, 2].map(|k| Posed { mesh: owner.other, x: &poses[k][owner.surfaces[1]] });
         let within = |k: usize, c: &VertexCandidate| {
-            let corners = owner.other.triangles[c.triangle as usize].map(|v| posed[k].x[v as usize]);
-            point_triangle_distance(p[k], corners) < owner.law.distance
+            point_triangle_distance(p[k], posed[k].corners(c.triangle)) < owner.law.distance
         };
         let near: Vec<VertexCandidate> =
             group.iter().filter(|c| within(0, c) || within(2, c)).copied().collect();
         if near.is_empty() {
             return;
         }
+        let first = out.len();
+        let turning = owner.friction.map(|law| (law, posed[1].turning_nodes(p[1], &near)));
         let simplices = counted_simplices(owner.other, &near, owner.own);
         let closest = |simplex: SimplexId| [0, 1, 2].map(|k| posed[k].closest(p[k], simplex));
         let features = simplices.into_iter().map(|(simplex, count)| (closest(simplex), count));
@@ -128,6 +117,9 @@ impl SurfaceBarrier {
             }
             let weight = f64::from(count) * owner.weight;
             out.push(DistanceChange::new(stages, weight, owner.law, None));
+        }
+        if let Some((law, turning)) = turning {
+            give_friction(&mut out[first..], law, turning);
         }
     }
 
@@ -152,7 +144,12 @@ impl SurfaceBarrier {
         };
         let stages = stencils.map(|(stencil, nodes)| (stencil, nodes, nodes.map(place)));
         let mollifiers = (values != [1.0; 2]).then_some((mollifiers, pair.nodes));
-        Some(DistanceChange::new(stages, pair.weight, pair.law, mollifiers))
+        let mut change = [DistanceChange::new(stages, pair.weight, pair.law, mollifiers)];
+        if let Some(law) = pair.friction {
+            give_friction(&mut change, law, TurningNodes::of_edges(pair.nodes, x[1]));
+        }
+        let [change] = change;
+        Some(change)
     }
 }
 
@@ -160,92 +157,4 @@ impl DiscreteHessian for SurfaceBarrier {
     fn add_discrete_hessian(&self, q0: &[f64], q1: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         self.changes(q0, q1).iter().for_each(|change| change.add_hessian(curvature, h));
     }
-}
-
-impl DistanceChange {
-    fn new(
-        stages: [Stage; 3],
-        weight: f64,
-        law: BarrierLaw,
-        mollifiers: Option<([Mollifier; 2], [u32; 4])>,
-    ) -> Self {
-        let [first, middle, last] = &stages;
-        let normal = middle.0.normal();
-        let against = |end: &Stage| dot(normal, end.0.normal()) < 0.0;
-        let mut parts: Vec<(u32, f64, V3, V3)> = Vec::new();
-        for (stencil, nodes, places) in &stages {
-            for ((&node, c), [from, to]) in nodes.iter().zip(stencil.coefficients()).zip(places) {
-                let share = c.abs() / 3.0;
-                match parts.iter_mut().find(|part| part.0 == node) {
-                    Some(part) => part.1 += share,
-                    None => parts.push((node, share, midpoint(*from, *to), sub(*to, *from))),
-                }
-            }
-        }
-        Self {
-            middle: middle.0,
-            nodes: middle.1,
-            sign: if against(first) && against(last) { -1.0 } else { 1.0 },
-            gaps: [first.0.distance(), last.0.distance()],
-            parts,
-            weight,
-            law,
-            mollifiers,
-        }
-    }
-
-    /// The mean of m at both ends.
-    fn mollified(&self) -> f64 {
-        self.mollifiers.map_or(1.0, |([a, b], _)| 0.5 * (a.value() + b.value()))
-    }
-
-    fn add_force(&self, g: &mut [f64]) {
-        let [g0, g1] = self.gaps;
-        let slope = self.weight * self.mollified() * self.law.quotient(g0, g1);
-        let x: Vec<V3> = self.parts.iter().map(|part| part.2).collect();
-        let moved: Vec<V3> = self.parts.iter().map(|part| part.3).collect();
-        let weights: Vec<f64> = self.parts.iter().map(|part| part.1).collect();
-        let own = &self.nodes[..self.middle.count()];
-        let share = |part: &(u32, f64, V3, V3)| {
-            let place = own.iter().position(|node| *node == part.0);
-            place.map_or([0.0; 3], |i| scale(self.middle.gradient(i), self.sign))
-        };
-        let normal: Vec<V3> = self.parts.iter().map(share).collect();
-        let along = inner(&normal, &moved);
-        let mut force: Vec<V3> = normal.iter().map(|n| scale(*n, slope)).collect();
-        let size = x.iter().map(|a| norm(sub(*a, x[0]))).fold(0.0, f64::max);
-        let chord = Chord { x: &x, weights: &weights, moved: &moved, normal: &normal, along };
-        chord.add_missing(slope * ((g1 - g0) - along), RESOLVED * size, &mut force);
-        self.parts.iter().zip(force).for_each(|(part, f)| add_at(part.0, f, g));
-        if let Some(([m0, m1], nodes)) = &self.mollifiers {
-            let energy = 0.5 * self.weight * (self.law.energy(g0) + self.law.energy(g1));
-            let [u, v] = m0.discrete_gradient(m1);
-            for (node, f) in nodes.iter().zip([scale(u, -1.0), u, scale(v, -1.0), v]) {
-                add_at(*node, scale(f, energy), g);
-            }
-        }
-    }
-
-    fn add_hessian(&self, curvature: Curvature, h: &mut BlockMatrix) {
-        let exact = curvature == Curvature::Exact;
-        let [g0, g1] = self.gaps;
-        let weight = self.weight * self.mollified();
-        let along = weight * self.law.quotient_slope(g0, g1);
-        if !exact && along <= 0.0 {
-            return;
-        }
-        let across = 0.5 * self.sign * weight * self.law.quotient(g0, g1);
-        for i in 0..self.middle.count() {
-            for j in 0..=i {
-                let (a, b) = (self.middle.gradient(i), self.middle.gradient(j));
-                let second = if exact { self.middle.hessian(i, j) } else { [0.0; 9] };
-                let block = std::array::from_fn(|k| along * a[k / 3] * b[k % 3] + across * second[k]);
-                add_block([self.nodes[i], self.nodes[j]], &block, h);
-            }
-        }
-    }
-}
-
-fn midpoint(a: V3, b: V3) -> V3 {
-    scale(add(a, b), 0.5)
 }

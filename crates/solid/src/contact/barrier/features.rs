@@ -7,8 +7,9 @@
 //! feature of a flat or convex patch. So Ψ is C¹ and does not know how a flat surface is cut into triangles.
 
 use super::collision_mesh::{CollisionMesh, Simplex};
+use super::friction::TurningNodes;
 use super::search::VertexCandidate;
-use super::stencil::{Part, Stencil, closest_part, closest_part_of_edge};
+use super::stencil::{Part, Stencil, closest_part, closest_part_of_edge, point_triangle_distance};
 use crate::math::vector::V3;
 
 /// A simplex of a surface; ordered.
@@ -26,6 +27,19 @@ pub struct Posed<'a> {
 impl Posed<'_> {
     fn at(&self, vertices: [u32; 3]) -> [V3; 3] {
         vertices.map(|v| self.x[v as usize])
+    }
+
+    /// Where the corners of a triangle are.
+    pub fn corners(&self, triangle: u32) -> [V3; 3] {
+        self.at(self.mesh.triangles[triangle as usize])
+    }
+
+    /// The corners of the nearest of some triangles, which are not none; of equally near ones, of the first.
+    pub fn turning_nodes(&self, p: V3, near: &[VertexCandidate]) -> TurningNodes {
+        let far = |c: &VertexCandidate| point_triangle_distance(p, self.corners(c.triangle));
+        let nearest = near.iter().min_by(|a, b| far(a).total_cmp(&far(b))).map_or(0, |c| c.triangle);
+        let nodes = self.mesh.triangles[nearest as usize].map(|v| self.mesh.nodes[v as usize]);
+        TurningNodes::of_triangle(nodes, self.corners(nearest))
     }
 
     /// The closest feature of a simplex to a point.

@@ -1,6 +1,7 @@
 //! Contact that no motion passes through: the model, its card and its defaults.
 
 use super::collision_mesh::CollisionMesh;
+use super::friction::FrictionLaw;
 use super::law::BarrierLaw;
 use super::obstacle_barrier::{ObstacleBarrier, ObstacleNode};
 use super::search::SurfacePair;
@@ -16,8 +17,8 @@ pub static CARD: ContactCard = ContactCard {
     name: "barrier",
     summary: "a barrier that no motion passes through; gives back the energy that it took. For implicit methods",
     cite: "li2020",
-    parameters: &[DISTANCE, MODULUS],
-    obstacle_parameters: &[DISTANCE, MODULUS],
+    parameters: PARAMETERS,
+    obstacle_parameters: PARAMETERS,
     takes_meshes: true,
     create,
 };
@@ -37,6 +38,24 @@ const MODULUS: ModelParameter = ModelParameter {
     kind: ParameterKind::Derived { from: "the moduli of the bodies" },
 };
 
+const FRICTION: ModelParameter = ModelParameter {
+    name: "friction",
+    unit: "",
+    example: "0.5",
+    doc: "Coulomb's coefficient of friction μ.",
+    kind: ParameterKind::Number { default: 0.0 },
+};
+const SLIP: ModelParameter = ModelParameter {
+    name: "slip",
+    unit: "m/s",
+    example: "1e-4",
+    doc: "Speed of sliding from which on friction has its full size; below, it grows smoothly from 0.",
+    kind: ParameterKind::Derived { from: "1/10000 of the smallest extent of all bodies per second" },
+};
+const PARAMETERS: &[ModelParameter] = &[DISTANCE, MODULUS, FRICTION, SLIP];
+
+/// The default slip over the smallest extent, 1/s.
+const SLIP_PER_EXTENT: f64 = 1e-4;
 /// The default distance over the smallest extent.
 const DISTANCE_PER_EXTENT: f64 = 1e-3;
 /// The default modulus of ropes and cloth over their weight per area on earth.
@@ -53,6 +72,8 @@ pub struct Barrier {
     pub modulus: Option<f64>,
     /// What each body gives to the modulus of its contacts, Pa.
     pub moduli: Vec<f64>,
+    /// Friction, if there is any.
+    pub friction: Option<FrictionLaw>,
 }
 
 impl Barrier {
@@ -80,6 +101,7 @@ impl Barrier {
                 surfaces: [a, b],
                 law: self.law(&[a, b].into_iter().filter_map(|s| bodies.get(s).copied()).collect::<Vec<_>>()),
                 shares: [areas[1] / total, areas[0] / total],
+                friction: self.friction,
             }
         };
         let pairs = pairs.iter().map(pair).collect();
@@ -90,6 +112,10 @@ impl Barrier {
 impl ContactModel for Barrier {
     fn check(&self) -> Result<(), BuildError> {
         BuildError::check_positive(DISTANCE.name, self.distance, DISTANCE.unit)?;
+        if let Some(law) = self.friction {
+            BuildError::check_positive(FRICTION.name, law.coefficient, FRICTION.unit)?;
+            BuildError::check_positive(SLIP.name, law.slip, SLIP.unit)?;
+        }
         let moduli = self.modulus.as_slice().iter().chain(&self.moduli);
         moduli
             .copied()
@@ -113,7 +139,7 @@ impl ContactModel for Barrier {
                     let node = |(&node, &area): (&u32, &f64)| ObstacleNode { node, area, law };
                     surface.nodes.iter().zip(&surface.areas).map(node).collect::<Vec<_>>()
                 });
-                return Arc::new(ObstacleBarrier { shape, nodes: nodes.collect() });
+                return Arc::new(ObstacleBarrier { shape, nodes: nodes.collect(), friction: self.friction });
             }
             ContactPair::Mesh(number) => {
                 let mut meshes = self.meshes(&all, surfaces);
@@ -143,7 +169,10 @@ fn create(given: &Parameters, bodies: &[BodyScale<'_>]) -> Result<Arc<dyn Contac
         if own > 0.0 { own } else { f64::INFINITY }
     };
     let extent = bodies.iter().map(BodyScale::size).fold(f64::INFINITY, f64::min);
+    let coefficient = given.number(FRICTION.name).unwrap_or(0.0);
+    let slip = given.number(SLIP.name).unwrap_or(SLIP_PER_EXTENT * extent);
     Ok(Arc::new(Barrier {
+        friction: (coefficient != 0.0).then_some(FrictionLaw { coefficient, slip }),
         distance: given.number(DISTANCE.name).unwrap_or(DISTANCE_PER_EXTENT * extent),
         modulus,
         moduli: bodies.iter().map(of_body).filter(|_| modulus.is_none()).collect(),

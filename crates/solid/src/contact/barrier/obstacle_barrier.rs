@@ -2,9 +2,12 @@
 //! area A of the node and the law of its body. A plane cannot cut an edge between nodes that are above it. A sphere can, by
 //! up to L²/8R for an edge of length L: give a triangle mesh where that matters.
 
+use super::friction::FrictionLaw;
 use super::law::BarrierLaw;
+use super::potential::mean_velocity;
+use super::scatter::{add_at, add_block};
 use crate::contact::ObstacleShape;
-use crate::potentials::{DiscreteHessian, Kind, Potential, PotentialRole};
+use crate::potentials::{ContactFriction, DiscreteHessian, Kind, Potential, PotentialRole};
 use lilyan_dynamics::system::abilities::FeasibleStep;
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
@@ -29,6 +32,8 @@ pub struct ObstacleBarrier {
     pub shape: ObstacleShape,
     /// Surface nodes.
     pub nodes: Vec<ObstacleNode>,
+    /// Friction, if there is any.
+    pub friction: Option<FrictionLaw>,
 }
 
 fn at(q: &[f64], node: u32) -> &[f64] {
@@ -90,6 +95,7 @@ impl Potential for ObstacleBarrier {
             feasible_step: Some(self),
             terms: None,
             discrete_hessian: Some(self),
+            friction: self.friction.is_some().then_some(self),
             intersections: Some(self),
         }
     }
@@ -153,6 +159,64 @@ impl DiscreteHessian for ObstacleBarrier {
             let across = if curvature == Curvature::Projected { across.max(0.0) } else { across };
             add_normal_block(node.node, chord.map(|n| n / length), along, across, h);
         }
+    }
+}
+
+impl ObstacleBarrier {
+    /// Calls `f` with each node in contact at q, its normal and its load, N.
+    fn each_load(&self, q: &[f64], mut f: impl FnMut(u32, [f64; 3], f64)) {
+        for (node, seen) in self.near(q) {
+            f(node.node, seen.normal, -node.area * node.law.slope(seen.distance));
+        }
+    }
+
+    /// The same over a step.
+    fn each_mean_load(&self, q0: &[f64], q1: &[f64], mut f: impl FnMut(u32, [f64; 3], f64)) {
+        for node in &self.nodes {
+            let (x0, x1) = (at(q0, node.node), at(q1, node.node));
+            let gaps = [x0, x1].map(|x| self.shape.distance(x).distance);
+            if gaps.iter().all(|gap| *gap >= node.law.distance) {
+                continue;
+            }
+            let chord = chord_normal(self.shape, x0, x1);
+            let length = dot(&chord, &chord).sqrt().max(f64::MIN_POSITIVE);
+            let load = -node.area * node.law.quotient(gaps[0], gaps[1]) * length;
+            f(node.node, chord.map(|n| n / length), load);
+        }
+    }
+}
+
+/// The slip of a node along an obstacle that does not move, m/s.
+fn slip(v: &[f64], node: u32, normal: [f64; 3]) -> [f64; 3] {
+    let v = at(v, node);
+    let along = dot(v, &normal);
+    std::array::from_fn(|k| v[k] - along * normal[k])
+}
+
+impl ContactFriction for ObstacleBarrier {
+    fn add_friction(&self, q: &[f64], v: &[f64], f: &mut [f64]) {
+        let Some(law) = self.friction else { return };
+        self.each_load(q, |node, normal, load| add_at(node, law.traction(load, slip(v, node, normal)), f));
+    }
+    fn add_mean_friction(&self, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
+        let Some(law) = self.friction else { return };
+        let v = mean_velocity(h, q0, q1);
+        self.each_mean_load(q0, q1, |node, normal, load| {
+            add_at(node, law.traction(load, slip(&v, node, normal)), f);
+        });
+    }
+    fn add_friction_matrix(&self, q: &[f64], v: &[f64], d: &mut BlockMatrix) {
+        let Some(law) = self.friction else { return };
+        self.each_load(q, |node, normal, load| {
+            add_block([node; 2], &law.tangent(load, slip(v, node, normal), normal), d);
+        });
+    }
+    fn add_mean_friction_matrix(&self, h: f64, q0: &[f64], q1: &[f64], d: &mut BlockMatrix) {
+        let Some(law) = self.friction else { return };
+        let v = mean_velocity(h, q0, q1);
+        self.each_mean_load(q0, q1, |node, normal, load| {
+            add_block([node; 2], &law.tangent(load, slip(&v, node, normal), normal), d);
+        });
     }
 }
 

@@ -2,10 +2,11 @@
 
 use super::ccd;
 use super::contacts::BarrierContact;
+use super::distance_change::DistanceChange;
 use super::search::{candidates, swept_box};
 use super::surface_barrier::{Poses, SurfaceBarrier};
 use crate::math::vector::add;
-use crate::potentials::{Kind, Potential, PotentialRole};
+use crate::potentials::{ContactFriction, Kind, Potential, PotentialRole};
 use lilyan_dynamics::system::abilities::FeasibleStep;
 use lilyan_parallel::threads;
 use lilyan_solve::BlockMatrix;
@@ -22,6 +23,7 @@ impl Potential for SurfaceBarrier {
             feasible_step: Some(self),
             terms: None,
             discrete_hessian: Some(self),
+            friction: self.has_friction().then_some(self),
             intersections: Some(self),
         }
     }
@@ -41,6 +43,34 @@ impl Potential for SurfaceBarrier {
     fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         self.add_between(q0, q1, g)
     }
+}
+
+impl SurfaceBarrier {
+    fn has_friction(&self) -> bool {
+        self.pairs.iter().any(|pair| pair.friction.is_some())
+    }
+}
+
+impl ContactFriction for SurfaceBarrier {
+    fn add_friction(&self, q: &[f64], v: &[f64], f: &mut [f64]) {
+        self.contacts(q).iter().filter_map(BarrierContact::sliding).for_each(|c| c.add_force(v, f));
+    }
+    fn add_mean_friction(&self, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
+        let v = mean_velocity(h, q0, q1);
+        self.changes(q0, q1).iter().filter_map(DistanceChange::sliding).for_each(|c| c.add_force(&v, f));
+    }
+    fn add_friction_matrix(&self, q: &[f64], v: &[f64], d: &mut BlockMatrix) {
+        self.contacts(q).iter().filter_map(BarrierContact::sliding).for_each(|c| c.add_matrix(v, d));
+    }
+    fn add_mean_friction_matrix(&self, h: f64, q0: &[f64], q1: &[f64], d: &mut BlockMatrix) {
+        let v = mean_velocity(h, q0, q1);
+        self.changes(q0, q1).iter().filter_map(DistanceChange::sliding).for_each(|c| c.add_matrix(&v, d));
+    }
+}
+
+/// (q₁ − q₀)/h, m/s.
+pub(super) fn mean_velocity(h: f64, q0: &[f64], q1: &[f64]) -> Vec<f64> {
+    q0.iter().zip(q1).map(|(a, b)| (b - a) / h).collect()
 }
 
 impl FeasibleStep for SurfaceBarrier {

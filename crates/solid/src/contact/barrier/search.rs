@@ -4,6 +4,7 @@
 //! that results depend neither on how far the search looked nor on the number of threads.
 
 use super::collision_mesh::{CollisionMesh, Simplex, Tree};
+use super::friction::FrictionLaw;
 use super::law::BarrierLaw;
 use crate::math::vector::{V3, bounds};
 use crate::mesh::bvh::{Box3, NOWHERE, overlap};
@@ -19,6 +20,8 @@ pub struct SurfacePair {
     pub law: BarrierLaw,
     /// The part of the energy that the vertices of the first, and of the second, have.
     pub shares: [f64; 2],
+    /// Friction, if there is any.
+    pub friction: Option<FrictionLaw>,
 }
 
 impl SurfacePair {

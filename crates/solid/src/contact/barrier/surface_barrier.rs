@@ -13,7 +13,9 @@
 
 use super::collision_mesh::CollisionMesh;
 use super::contacts::BarrierContact;
+use super::distance_change::DistanceChange;
 use super::features::{Posed, counted_simplices, merged, nodes};
+use super::friction::{FrictionLaw, TurningNodes};
 use super::law::BarrierLaw;
 use super::mollifier::Mollifier;
 use super::search::{Candidates, SurfacePair, VertexCandidate, candidates, swept_box};
@@ -44,16 +46,21 @@ pub struct SurfaceBarrier {
     /// The largest d̂, m.
     distance: f64,
     /// What was found before. It saves time and changes nothing.
-    found: Mutex<Found>,
+    pub(super) found: Mutex<Found>,
 }
+
+/// The ends of a step, and the changes between them.
+type KnownChanges = ([Vec<f64>; 2], Arc<Vec<DistanceChange>>);
 
 /// What was found for earlier positions.
 #[derive(Default)]
-struct Found {
+pub(super) struct Found {
     /// The last two searches.
     searches: Vec<Search>,
     /// The last contacts, and where.
     contacts: Option<(Vec<f64>, Arc<Vec<BarrierContact>>)>,
+    /// The last changes of distances, and between where.
+    pub(super) changes: Option<KnownChanges>,
 }
 
 /// Candidates that hold as long as no coordinate moves more than `slack` (m).
@@ -161,6 +168,7 @@ impl SurfaceBarrier {
             own: pair.is_self().then_some(candidate.vertex),
             weight: own.areas[vertex] * pair.shares[usize::from(candidate.second)],
             law,
+            friction: pair.friction,
         }
     }
 
@@ -171,15 +179,13 @@ impl SurfaceBarrier {
         let posed = Posed { mesh: owner.other, x: &poses[owner.surfaces[1]] };
         let near: Vec<VertexCandidate> = group
             .iter()
-            .filter(|c| {
-                let corners = owner.other.triangles[c.triangle as usize].map(|v| posed.x[v as usize]);
-                point_triangle_distance(p, corners) < owner.law.distance
-            })
+            .filter(|c| point_triangle_distance(p, posed.corners(c.triangle)) < owner.law.distance)
             .copied()
             .collect();
         if near.is_empty() {
             return;
         }
+        let friction = owner.friction.map(|law| (law, posed.turning_nodes(p, &near)));
         let simplices = counted_simplices(owner.other, &near, owner.own);
         let features = simplices.into_iter().map(|(simplex, count)| (posed.closest(p, simplex), count));
         for (feature, count) in merged(features.collect()) {
@@ -191,6 +197,7 @@ impl SurfaceBarrier {
                     weight: f64::from(count) * owner.weight,
                     law: owner.law,
                     mollifier: None,
+                    friction,
                 });
             }
         }
@@ -218,6 +225,7 @@ impl SurfaceBarrier {
             weight: GUARD * CROSSINGS * area.sqrt(),
             law: pair.law.within(reach[0].min(reach[1])),
             rest: [square(0), square(1)],
+            friction: pair.friction,
         }
     }
 
@@ -240,6 +248,7 @@ impl SurfaceBarrier {
             weight: pair.weight,
             law: pair.law,
             mollifier: (value < 1.0).then_some((mollifier, pair.nodes)),
+            friction: pair.friction.map(|law| (law, TurningNodes::of_edges(pair.nodes, [first, second]))),
         })
     }
 }
@@ -258,6 +267,8 @@ pub struct Owner<'a> {
     pub weight: f64,
     /// Its law.
     pub law: BarrierLaw,
+    /// Its friction.
+    pub friction: Option<FrictionLaw>,
 }
 
 /// Two edges that may touch.
@@ -272,6 +283,8 @@ pub struct EdgePair {
     pub weight: f64,
     /// Law.
     pub law: BarrierLaw,
+    /// Friction.
+    pub friction: Option<FrictionLaw>,
     /// Squared lengths at rest, m².
     rest: [f64; 2],
 }
@@ -314,7 +327,7 @@ fn reach_at_rest(mesh: &CollisionMesh, law: BarrierLaw) -> [Vec<f64>; 2] {
     let mut vertices = vec![law.distance; mesh.nodes.len()];
     let mut edges = vec![law.distance; mesh.edges.len()];
     let boxes: Vec<_> = mesh.rest.iter().map(|x| swept_box(*x, *x, law.distance)).collect();
-    let pair = SurfacePair { surfaces: [0, 0], law, shares: [0.5; 2] };
+    let pair = SurfacePair { surfaces: [0, 0], law, shares: [0.5; 2], friction: None };
     let near = candidates(std::slice::from_ref(mesh), &[pair], &[boxes]);
     let at = |v: u32| mesh.rest[v as usize];
     for c in &near.vertices {

@@ -212,13 +212,13 @@ pub(super) fn shares(points: [&RestPoint; POINTS]) -> [Lanes; POINTS] {
     weights.map(|w| Lanes::select_positive(volume, w / volume, Lanes::new(0.25)))
 }
 
-/// The points of a batch, block by block.
-type Points = [Mat3<Lanes>; POINTS];
+/// Matrices at the points of a block.
+type BlockMatrices = [Mat3<Lanes>; POINTS];
 
 impl QuadraticTets {
     /// F̂ of block `block` from F.
     #[inline(always)]
-    pub(super) fn even(&self, block: usize, F: &Points) -> EvenDilatation<Lanes> {
+    pub(super) fn even(&self, block: usize, F: &BlockMatrices) -> EvenDilatation<Lanes> {
         let points = std::array::from_fn(|q| self.rest_point(block, q));
         EvenDilatation::new(self.material.card().frame_indifferent, F, shares(points))
     }
@@ -260,7 +260,7 @@ impl QuadraticTets {
         gradients: &[[Mat3<Lanes>; 2]],
         rates: bool,
         P: &mut [Mat3<Lanes>],
-        mut law: impl FnMut(usize, &[[Mat3<Lanes>; 2]; POINTS], &mut Points),
+        mut law: impl FnMut(usize, &[[Mat3<Lanes>; 2]; POINTS], &mut BlockMatrices),
     ) {
         let pairs = gradients.as_chunks::<POINTS>().0.iter().zip(P.as_chunks_mut::<POINTS>().0);
         for (k, (ends, P)) in pairs.enumerate() {
@@ -297,7 +297,7 @@ impl QuadraticTets {
             let squares = ends.map(|ends| ends.map(|F| F.transpose_mul(&F)));
             let roots = squares.map(|[a, b]| cholesky_transposed(&(a + b).scale(Lanes::new(0.5))));
             self.even_stresses(first + k, &roots, P, |at, F, P| material.stresses(at, F, P));
-            let S: Points = std::array::from_fn(|q| (roots[q].inverse() * P[q]).symmetric_part());
+            let S: BlockMatrices = std::array::from_fn(|q| (roots[q].inverse() * P[q]).symmetric_part());
             let mut energies = [[Lanes::zero(); POINTS]; 2];
             for (n, energies) in energies.iter_mut().enumerate() {
                 self.even_energies(first + k, &ends.map(|ends| ends[n]), energies);
