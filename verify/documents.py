@@ -123,6 +123,9 @@ def adaption():
     first, last, _ = ends("k10-fig-3-7-naive-pendulum")
     drift = (last - first) / depth
     check("K10 Fig. 3.7, naive: drift, of the energy in play", f"{drift:.3f}", "|·| ≥ 0.1", abs(drift) >= 0.1)
+    first, last, _ = ends("k10-fig-3-7-naive-pendulum", **by("adaptive-naive", sigma="end", **poses))
+    drift = (last - first) / depth
+    check("K10 Fig. 3.7, naive, implicit: drift, of the energy in play", f"{drift:.3f}", "|·| ≥ 0.1", abs(drift) >= 0.1)
     first, last, _ = ends("k10-fig-3-7-naive-pendulum", **by("adaptive-reversible", **poses))
     check("K10 Fig. 3.7, reversible: drift", (last - first) / depth, 0.01)
     first, last, _ = ends("k10-fig-3-7-naive-pendulum", **by("adaptive-symplectic", **poses))
@@ -142,6 +145,11 @@ def adaption():
                              (0.1, "adaptive-symplectic", 0.05)):
         first, last, _ = ends("k10-fig-3-9-three-masses", time__step=h, integrator__name=name)
         check(f"K10 Fig. 3.9, {name}, {h} s: drift", last / first - 1, allowed)
+    potential = dict(rule="potential", scale=10)
+    for label, h, options, allowed in (("explicit σ", 0.05, {"sigma": "start"}, 0.01),
+                                       ("trapezoidal L", 0.05, {"quadrature": "trapezoid"}, 0.01)):
+        first, last, _ = ends("k10-fig-3-9-three-masses", time__step=h, **by("adaptive-symplectic", **potential, **options))
+        check(f"K10 Fig. 3.9 (d, g), symplectic, {label}, {h} s: drift", last / first - 1, allowed)
     first, last, code = ends("k10-fig-3-9-three-masses", time__step=0.2, integrator__name="adaptive-symplectic")
     check("K10 Fig. 3.9 (b), symplectic, 0.2 s: blows up", f"{last:.3g} J", "≥ 3 ×", code == 2 or last > 3 * first)
     first, last, _ = ends("k10-fig-3-9-three-masses", integrator__name="adaptive-naive")
@@ -185,6 +193,20 @@ def coarse_bodies():
             figure(f"K10, {name}, {how}: time of a step over that of the fine body", others[-1]["cost_ratio"])
         check(f"K10, {name}: homogenize is nearer than average", f"{abs(off['homogenize']):.3f}", f"≤ {abs(off['average']):.3f}",
               abs(off["homogenize"]) <= abs(off["average"]) + 1e-3)
+
+
+def families():
+    """K10 4.3.9, 4.4.2: first three frequencies by each way to load the fine body, and which one is taken."""
+    for name, tets, most in (("k10-fig-4-4-crack", 120, 0.2), ("k10-fig-4-5-layers", 48, 0.2)):
+        for way in ("uniform", "coarse-normal", "all"):
+            done = common.lilyan("coarsen", scene(name), "--tets", tets, "--method", "homogenize", "--traction", way, "-o",
+                                 common.folder() / "coarse", "--json")
+            found = json.loads(done.stdout)["figures"]
+            if way == "all":
+                check(f"K10, {name}, {found['traction']} is taken of all: largest error of three frequencies",
+                      found["frequency_error"], most)
+            elif found.get("frequency_error") is not None:
+                figure(f"K10, {name}, {way}: largest error of three frequencies", found["frequency_error"])
 
 
 # ── Servin 2006 ──────────────────────────────────────────────────────────────
@@ -457,7 +479,7 @@ def xu():
 
 SHORT = [pendulum, rod, ball, adaption, slice_between_rods, harmonic, cube, iterations, stiffening, material_stiffness, scalar, xu,
          condition]
-LONG = [newmark, coarse_bodies, softer_cube, beams, swing, discontinuous, fits, rope, cloth, bars, cylinder, strip, siere_scenes]
+LONG = [newmark, coarse_bodies, families, softer_cube, beams, swing, discontinuous, fits, rope, cloth, bars, cylinder, strip, siere_scenes]
 
 
 def main():

@@ -5,6 +5,7 @@ bar comes from SciPy: the implicit midpoint rule with lilyan's K and M and one f
 """
 
 import json
+import resource
 
 import common
 import numpy as np
@@ -105,6 +106,25 @@ def pairs():
             common.figure(f"{name}: cost of a step with {method} over that of the fine mesh", fitted["cost_ratio"])
 
 
+def cost():
+    """C19 Table 3.2: CPU time of a fitted step over that of a plain coarse one, taken in turns."""
+    made = {}
+    for how in ("homogenize", "homogenize+eigenfit"):
+        made[how] = common.folder() / "coarse"
+        common.lilyan("coarsen", "layered-cube", "--tets", 192, "--method", how, "-o", made[how])
+
+    def cpu(how, integrator, steps):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        common.lilyan("run", made[how] / "scene.toml", "--threads", 1, "--set", f"integrator.name={integrator}", "--set",
+                      f"time.end={0.005 * steps}", "--set", "output.every=100", "-o", common.folder())
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    for integrator in ("semi-implicit", "implicit-midpoint", "backward-euler"):
+        turns = [[cpu(how, integrator, 600) - cpu(how, integrator, 20) for how in made] for _ in range(3)]
+        plain, fitted = (min(turn[k] for turn in turns) for k in range(2))
+        common.check(f"C19 Table 3.2, {integrator}: a fitted step over a plain one, CPU time", f"{fitted / plain:.2f}", "≤ 1.6",
+              fitted <= 1.6 * plain)
+
+
 def main():
     bars()
     twisted("twisted box", common.box([1, 0.6, 0.3], [16, 8, 6]), common.box([1, 0.6, 0.3], [8, 4, 3]), "x < 0.001",
@@ -117,6 +137,7 @@ def main():
     else:
         twisted("twisted bar of [chen2019]", *meshes, "x < 0.06", [0.97, 0.64, 0.31],
                 ["0", "-3*x*(z-0.1665)", "3*x*(y-0.333)"], 4.0, 0.01, 0.01, 0.02, 10)
+    cost()
     pairs()
 
 

@@ -12,10 +12,13 @@ from common import check, np
 E, NU, RHO = 1e4, 0.3, 1000.0
 SPIN, SPEED, STRETCH = [0.3, 0.5, 2.0], [0.1, -0.2, 0.3], [1.15, 0.95, 0.9]
 END = 0.5  # s: about one period of the lowest elastic mode
-# Claimed order, and the longest step.
+# Claimed order, and the longest step, and options.
 METHODS = {"variational": (2, 0.01), "verlet": (2, 0.005), "energy-momentum": (2, 0.01), "variational-4": (4, 0.02),
            "rk4": (4, 0.01), "backward-euler": (1, 0.0025), "semi-implicit": (1, 0.0025), "explicit-euler": (1, 0.000625),
-           "ere": (2, 0.01), "siere": (1, 0.0025)}
+           "ere": (2, 0.01), "siere": (1, 0.0025), "siere midpoint": (2, 0.01, {"h_part": "midpoint"}),
+           "galerkin": (4, 0.05), "galerkin 6": (6, 0.05, {"order": 6}), "galerkin 8": (8, 0.125, {"order": 8}),
+           "galerkin lobatto": (4, 0.05, {"points": "lobatto"}),
+           "galerkin lobatto 6": (6, 0.05, {"points": "lobatto", "order": 6})}
 
 
 def forces(model, rest, tets):
@@ -50,8 +53,9 @@ def main():
     common.need("scipy")
     from scipy.integrate import solve_ivp
     for model in ("stvk", "neo-hookean-log"):
-        def scene(name, step):
-            options = {} if name in ("verlet", "rk4", "explicit-euler", "semi-implicit", "siere") else {"tolerance": 1e-13}
+        def scene(label, step, options={}):
+            name = label.split()[0]
+            options = options | ({} if name in ("verlet", "rk4", "explicit-euler", "semi-implicit") else {"tolerance": 1e-13})
             return common.one_body(
                 common.box([1, 1, 1], [1, 1, 1]), {"model": model, "E": E, "nu": NU, "rho": RHO}, step=step, end=END,
                 integrator=name, options=options, fields=["velocity", "displacement", "force", "mass"],
@@ -64,11 +68,11 @@ def main():
               max(common.off(start.point["force"], f(x)), common.off(start.point["mass"], mass)), 1e-13)
         n = x.size
         answer = solve_ivp(lambda t, y: np.concatenate([y[n:], (f(y[:n].reshape(-1, 3)) / mass[:, None]).ravel()]),
-                           (0, END), np.concatenate([x.ravel(), v.ravel()]), "DOP853", rtol=1e-12, atol=1e-13)
+                           (0, END), np.concatenate([x.ravel(), v.ravel()]), "DOP853", rtol=1e-13, atol=1e-14)
         truth = answer.y[:n, -1].reshape(-1, 3)
         moved = np.abs(truth - x).max()
-        for name, (order, step) in METHODS.items():
-            ends = [common.run(scene(name, step / 2**k)).frame(-1) for k in range(3)]
+        for name, (order, step, *options) in METHODS.items():
+            ends = [common.run(scene(name, step / 2**k, *options)).frame(-1) for k in range(3)]
             assert all(abs(e.time - END) < 1e-12 for e in ends)
             errors = [np.abs(e.points - truth).max() / moved for e in ends]
             slope = np.log2(errors[1] / errors[2])

@@ -36,12 +36,12 @@ def main():
     frames = [result.frame(k) for k in range(len(result.frame_paths()))]
     interval = frames[1].time - frames[0].time
 
-    # Kuhn tets prefer one diagonal, so that the first two modes bend along the two diagonals. Two views of the
-    # first: its share in all of the motion (orthogonal in M), and the tip's motion along it.
-    shape = found.shapes[0]
-    weights = found.M @ shape.ravel()
+    # The first two modes have the same frequency and bend in any two directions: that along y is the one that is pushed. Two
+    # views of it: its share in all of the motion (orthogonal in M), and the tip's motion along it.
     rest = common.at_rest(frames[0])
     tip = np.abs(rest - [1, 0.025, 0.025]).sum(axis=1).argmin()
+    shape = sum(s[tip][1] * s for s in found.shapes[:2])
+    weights = found.M @ shape.ravel()
     direction = shape[tip] / np.linalg.norm(shape[tip])
     omega = 2 * np.pi * first["hz"]
     views = {"first mode": [weights @ f.point["displacement"].ravel() for f in frames],

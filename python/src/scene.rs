@@ -211,7 +211,16 @@ impl Scene {
             (None, Some(tets)) => CoarseMesh::Tets(tets),
             _ => return Err(input("give either the file of a coarse mesh, or a number of tets")),
         };
-        let request = CoarsenOptions { body, mesh, method, model, modes, display, traction: None };
+        let request = CoarsenOptions {
+            body,
+            mesh,
+            method,
+            model,
+            modes,
+            display,
+            traction: None,
+            all_tractions: false,
+        };
         let (scene, report) = py.detach(|| {
             let mut show = |_: &str, _: f64| ();
             let mut outcome = coarsen(&self.0, &request, &mut show).map_err(input)?;

@@ -247,7 +247,7 @@ impl Simulation {
         let running = self.lock(py)?;
         let range = |body: &lilyan::scene::BuiltBody| {
             let range = body.dofs.range();
-            (body.name.clone(), range.start / 3, range.end / 3)
+            (body.name.clone(), range.start, range.end)
         };
         Ok(running.built.bodies.iter().map(range).collect())
     }

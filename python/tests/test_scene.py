@@ -202,7 +202,7 @@ def test_rest_is_at_rest():
 
 def test_run(tmp_path):
     told = []
-    result = lilyan.Scene(CUBE).run(tmp_path / "out", progress=lambda done, of: told.append((done, of)))
+    result = lilyan.Scene({**CUBE, "integrator": {"name": "energy-momentum"}}).run(tmp_path / "out", progress=lambda done, of: told.append((done, of)))
     assert told[-1] == (10, 10)
     assert result.trustworthy and result.level == "pass"
     assert result.summary.steps == 10

@@ -60,12 +60,12 @@ impl System for InStep<'_> {
 }
 
 impl DiscreteGradient for InStep<'_> {
-    fn discrete_gradient(&self, t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
+    fn discrete_gradient(&self, t: [f64; 2], q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         discrete_gradient(self.system, t, q0, q1, g) && self.terms.add_discrete_gradient(q0, q1, g)
     }
     fn add_discrete_hessian(
         &self,
-        t: f64,
+        t: [f64; 2],
         q0: &[f64],
         q1: &[f64],
         curvature: Curvature,

@@ -35,6 +35,11 @@ pub trait Integrator: Send {
     fn constraint_solver(&self) -> Option<&ConstraintSolver> {
         None
     }
+    /// The work of forces without potential and of loads over the last step by the quadrature of the method. `None`: the
+    /// midpoint rule is as accurate as the method.
+    fn work_of_forces(&self) -> Option<WorkOfForces> {
+        None
+    }
     /// How the length of a step depends on `h`.
     fn step_length(&self) -> StepLength {
         StepLength::Fixed
@@ -56,6 +61,17 @@ pub trait Integrator: Send {
     fn restore(&mut self, memory: &Memory, _state: &State) -> Result<(), MemoryError> {
         memory.read::<Nothing>().map(|_| ())
     }
+}
+
+/// Work over a step, J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WorkOfForces {
+    /// Of all forces without potential.
+    pub without_potential: f64,
+    /// Of applied forces, which are among these.
+    pub applied: f64,
+    /// Of dead loads.
+    pub loads: f64,
 }
 
 /// How the length of a step depends on h.

@@ -1,6 +1,7 @@
 //! The energy that enters and leaves a system.
 
 use crate::constraints::ConstraintSolver;
+use crate::integrator::{Integrator, WorkOfForces};
 use crate::system::discrete_gradient;
 use crate::{State, System};
 use lilyan_solve::newton::dot;
@@ -57,10 +58,11 @@ impl EnergyFlow {
             || abilities.constraints_move()
     }
 
-    /// The energy flow of a step of length `h` by the midpoint rule, which is exact for `energy-momentum`.
+    /// The energy flow of a step of length `h` by the quadrature of the method, or else by the midpoint rule, which is exact for
+    /// `energy-momentum`.
     pub fn of_step(
         system: &dyn System,
-        constraint_solver: Option<&ConstraintSolver>,
+        integrator: &dyn Integrator,
         before: &State,
         after: &State,
         h: f64,
@@ -72,22 +74,32 @@ impl EnergyFlow {
         let middle = before.t + 0.5 * h;
         let mut forces = vec![0.0; n];
         let abilities = system.abilities();
+        let constraint_solver = integrator.constraint_solver();
         if let Some(dissipation) = abilities.dissipation {
             dissipation.add_mean_forces(before.t, h, &before.q, &after.q, &mut forces);
-            flow.dissipated -= dot(&forces, &displacement);
             let mut friction = vec![0.0; n];
             dissipation.add_friction(h, &before.q, &after.q, &mut friction);
             flow.friction -= dot(&friction, &displacement);
         }
-        if let Some(applied) = abilities.applied {
-            let middle_q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
-            let velocity: Vec<f64> = displacement.iter().map(|d| d / h).collect();
-            let mut outside = vec![0.0; n];
-            applied.add_applied_forces(middle, &middle_q, &velocity, &mut outside);
-            let work = dot(&outside, &displacement);
-            flow.work += work;
-            flow.dissipated += work;
-        }
+        let work = integrator.work_of_forces().unwrap_or_else(|| {
+            let mut work =
+                WorkOfForces { without_potential: dot(&forces, &displacement), ..Default::default() };
+            if let Some(applied) = abilities.applied {
+                let middle_q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
+                let velocity: Vec<f64> = displacement.iter().map(|d| d / h).collect();
+                let mut outside = vec![0.0; n];
+                applied.add_applied_forces(middle, &middle_q, &velocity, &mut outside);
+                work.applied = dot(&outside, &displacement);
+            }
+            if let Some(loads) = abilities.loads {
+                let mut load = vec![0.0; n];
+                loads.add_load(middle, &mut load);
+                work.loads = dot(&load, &displacement);
+            }
+            work
+        });
+        flow.dissipated += work.applied - work.without_potential;
+        flow.work += work.applied + work.loads;
         let mut impulse = vec![0.0; n];
         if let Some(damping) = abilities.end_impulse {
             damping.add_end_impulse(h, &before.q, &after.q, &mut impulse);
@@ -99,16 +111,8 @@ impl EnergyFlow {
             let work_of_impulse: f64 = (0..n).map(|i| impulse[i] * (after.v[i] - 0.5 * kick[i])).sum();
             flow.dissipated -= work_of_impulse;
         }
-        if let Some(loads) = abilities.loads {
-            let mut load = vec![0.0; n];
-            loads.add_load(middle, &mut load);
-            flow.work += dot(&load, &displacement);
-        }
         if let Some(timed) = abilities.timed {
-            // ΔW less what the forces of the middle of the step took from the motion.
-            let energy = |t: f64, q: &[f64]| timed.timed_energy(t, q);
-            flow.work += energy(after.t, &after.q) - energy(middle, &after.q);
-            flow.work += energy(middle, &before.q) - energy(before.t, &before.q);
+            flow.work += timed.work([before.t, after.t], &before.q, &after.q);
         }
         // Exact where the force acts along a discrete gradient, else of second order as the step.
         if let Some(moving) =
@@ -122,7 +126,7 @@ impl EnergyFlow {
             // The work of this mean force over all unknowns is exactly the change of the potential. If it
             // is infeasible, the force at the midpoint is accurate enough.
             let mut gradient = vec![0.0; n];
-            if !discrete_gradient(system, middle, &before.q, &after.q, &mut gradient) {
+            if !discrete_gradient(system, [before.t, after.t], &before.q, &after.q, &mut gradient) {
                 let q: Vec<f64> = after.q.iter().zip(&before.q).map(|(a, b)| 0.5 * (a + b)).collect();
                 system.gradient(middle, &q, &mut gradient);
             }

@@ -52,7 +52,7 @@ mod timeline;
 
 pub use constraints::Constraint;
 pub use effort::{Effort, LOOSEST_TOLERANCE};
-pub use integrator::{Claims, Integrator, StepLength};
+pub use integrator::{Claims, Integrator, StepLength, WorkOfForces};
 pub use ledger::Ledger;
 pub use lilyan_solve::newton::Curvature;
 pub use mass::Mass;

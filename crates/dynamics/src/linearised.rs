@@ -402,6 +402,12 @@ impl SecondOrderSystem for Linearised<'_> {
             correction.add_stiffness(x, y);
         }
     }
+    fn stiffness_of_columns(&self, x: &[f64], y: &mut [f64], n: usize) {
+        self.stiffness.mul_columns(x, y);
+        if let Some(correction) = self.system.abilities().correction {
+            x.chunks_exact(n).zip(y.chunks_exact_mut(n)).for_each(|(x, y)| correction.add_stiffness(x, y));
+        }
+    }
     fn damping(&self, x: &[f64], y: &mut [f64]) {
         match &self.damping {
             Some(d) => d.mul_vec(x, y),

@@ -146,16 +146,35 @@ impl<S: System> Simulation<S> {
     pub fn energies(&self) -> (f64, EnergyParts) {
         *self.energies.get_or_init(|| {
             let kinetic = self.state.kinetic(&self.system);
-            let (t, q) = (self.state.t, &self.state.q);
-            let mut parts = match &self.fitting {
-                Some(fitting) => fitting.view(&self.system).energy_parts(t, q),
-                None => self.system.energy_parts(t, q),
-            };
-            if let Some(terms) = self.system.abilities().terms {
-                parts.other += terms.stored_energy(&self.state.terms, q);
-            }
-            (kinetic, parts)
+            (kinetic, self.potential_energies(self.state.t, &self.state.q))
         })
+    }
+
+    /// Potential energy by kind at a time and place, J.
+    fn potential_energies(&self, t: f64, q: &[f64]) -> EnergyParts {
+        let mut parts = match &self.fitting {
+            Some(fitting) => fitting.view(&self.system).energy_parts(t, q),
+            None => self.system.energy_parts(t, q),
+        };
+        if let Some(terms) = self.system.abilities().terms {
+            parts.other += terms.stored_energy(&self.state.terms, q);
+        }
+        parts
+    }
+
+    /// The discrete energy of the way from an earlier time and place to the state, J \[kharevych2010, (3.21)\]:
+    /// ½vᵀMv + W(½(q₀ + q₁)), v = (q₁ − q₀)/(t₁ − t₀). The total energy if no time has passed; infinite where the middle is infeasible.
+    pub fn discrete_energy(&self, t0: f64, q0: &[f64]) -> f64 {
+        let State { t, q, .. } = &self.state;
+        if *t == t0 {
+            return self.total_energy();
+        }
+        let v: Vec<f64> = q.iter().zip(q0).map(|(a, b)| (a - b) / (t - t0)).collect();
+        let middle: Vec<f64> = q.iter().zip(q0).map(|(a, b)| 0.5 * (a + b)).collect();
+        let mut momentum = vec![0.0; v.len()];
+        self.system.mass().mul(&v, &mut momentum);
+        let kinetic: f64 = 0.5 * v.iter().zip(&momentum).map(|(v, p)| v * p).sum::<f64>();
+        kinetic + self.potential_energies(0.5 * (t + t0), &middle).total()
     }
 
     /// Kinetic plus potential energy, J.
@@ -420,8 +439,8 @@ impl<S: System> Simulation<S> {
                 Some(fitted) => fitted,
                 None => &self.system,
             };
-            let constraint_solver = self.integrator.constraint_solver();
-            self.ledger.add(EnergyFlow::of_step(system, constraint_solver, &self.before, &self.state, h));
+            let integrator = self.integrator.as_ref();
+            self.ledger.add(EnergyFlow::of_step(system, integrator, &self.before, &self.state, h));
         }
         Ok(())
     }

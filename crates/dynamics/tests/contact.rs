@@ -113,7 +113,7 @@ impl System for Walled {
 }
 
 impl DiscreteGradient for Walled {
-    fn discrete_gradient(&self, _t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
+    fn discrete_gradient(&self, _t: [f64; 2], q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         let (a, b) = (self.gap(q0).abs(), self.gap(q1).abs());
         let [w0, w1] = [a, b].map(|gap| barrier(gap)[0]);
         let slope = if (b - a).abs() > 1e-7 { (w1 - w0) / (b - a) } else { barrier(0.5 * (a + b))[1] };
@@ -127,7 +127,7 @@ impl DiscreteGradient for Walled {
     }
     fn add_discrete_hessian(
         &self,
-        t: f64,
+        t: [f64; 2],
         q0: &[f64],
         q1: &[f64],
         curvature: Curvature,

@@ -435,6 +435,10 @@ fn siere_keeps_what_its_modes_hold() {
     let moving = [("modes", Value::Number(10.0)), ("select", Value::Word("motion".into()))];
     let held = kept(make("siere", &moving).as_mut());
     assert!(lost < 0.2 && held > 0.7 && held < 1.05, "{lost} {held}");
+    // With the midpoint rule for the rest, what the modes do not hold is not damped either.
+    let few = [("modes", Value::Number(5.0)), ("h_part", Value::Word("midpoint".into()))];
+    let all = kept(make("siere", &few).as_mut());
+    assert!((all - 1.0).abs() < 0.01, "{all}");
 }
 
 /// As many modes as move slower than the step.

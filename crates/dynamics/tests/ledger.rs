@@ -4,7 +4,9 @@ mod common;
 
 use lilyan_dynamics::integrators::{CATALOGUE, StepLength};
 use lilyan_dynamics::systems::{Particles, Spring};
-use lilyan_dynamics::{Abilities, ConfigurationSpace, EnergyParts, Integrator, Simulation, State, System};
+use lilyan_dynamics::{
+    Abilities, ConfigurationSpace, EnergyParts, Integrator, Simulation, State, System, Value,
+};
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -55,6 +57,24 @@ fn goes_on_as_new(name: &str, changed: Simulation<Particles>, mut new: Box<dyn I
         old.step(&system, &mut state, STEP).unwrap();
         new.step(&system, &mut fresh, STEP).unwrap();
         assert_eq!(state, fresh, "{name}");
+    }
+}
+
+/// The work of damping is that of the method's own quadrature, so that the budget closes as fast as the method converges.
+#[test]
+fn methods_of_high_order_account_for_damping_at_their_order() {
+    for (points, order, level) in [("gauss", 4.0, 1e-6), ("gauss", 8.0, 1e-12), ("lobatto", 8.0, 1e-11)] {
+        let given = [
+            ("order", Value::Number(order)),
+            ("points", Value::Word(points.into())),
+            ("tolerance", Value::Number(1e-13)),
+        ];
+        let mut simulation = turning(40.0, 0.6, common::make("galerkin", &given));
+        let start = simulation.total_energy();
+        advance(&mut simulation, 200);
+        let (lost, dissipated) = (unaccounted(&simulation), simulation.ledger().dissipated_physical);
+        assert!(dissipated > 0.05 * start, "{dissipated} of {start}");
+        assert!(lost.abs() < level * dissipated, "{points} {order}: {:e}", lost / dissipated);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::elements::{
     Springs, Triangle, join,
 };
 use crate::forces::Force;
-use crate::materials::{Constants, ConstantsError, Given, Material};
+use crate::materials::{Constants, ConstantsError, Given, Material, SmallStrain, stiffness_constants};
 use crate::mesh::{Mesh, Nodes, TriMesh};
 use crate::model::{Body, BodyDamping, Load, Model, ModelParts, Pin};
 use crate::potentials::{Gravity, Monopole, Potential};
@@ -42,9 +42,15 @@ pub struct BodyInput {
     pub masses: Option<Vec<f64>>,
     /// Positions at the start; the rest shape if absent.
     pub start: Option<Vec<[f64; 3]>>,
+    /// Whether volumes change alike over each tet, which keeps nearly incompressible bodies from locking, if the elements are
+    /// of a kind that can. `None`: where a Poisson's ratio is above [`LOCKING_RATIO`].
+    pub mean_dilatation: Option<bool>,
     /// What holds discontinuous tets together.
     pub glued: Option<Glued>,
 }
+
+/// Poisson's ratio from which on tets resist bending by their volumes.
+pub const LOCKING_RATIO: f64 = 0.45;
 
 impl BodyInput {
     /// A homogeneous body at rest, of linear tets.
@@ -78,8 +84,15 @@ impl BodyInput {
             consistent_mass: kind.consistent_mass,
             masses: None,
             start: None,
+            mean_dilatation: None,
             glued: None,
         }
+    }
+
+    /// Whether its elements take the mean dilatation.
+    fn takes_mean_dilatation(&self) -> bool {
+        self.kind.mean_dilatation
+            && self.mean_dilatation.unwrap_or_else(|| is_nearly_incompressible(self.material, &self.given))
     }
 
     /// Whether it can be simulated: a mesh whose arrays make sense, positive densities, numbers for every node.
@@ -165,6 +178,7 @@ impl ModelBuilder {
     /// Adds a body; returns where its nodes are in the model. The error names the material constant at fault.
     pub fn body(&mut self, body: BodyInput) -> Result<DofMap, BuildError> {
         body.check()?;
+        let mean_dilatation = body.takes_mean_dilatation();
         let dofs = DofMap::new(body.nodes, self.node_masses.len());
         let nodes = dofs.nodes();
         let sets =
@@ -179,7 +193,8 @@ impl ModelBuilder {
             dofs: &dofs,
             material: body.material,
             constants: sets(&|g| body.material.constants(g))?,
-            moduli: sets(&|g| moduli(body.material, g))?,
+            moduli: sets(&|g| moduli(g))?,
+            mean_dilatation,
             density: body.rho,
             glued: body.glued,
         });
@@ -380,12 +395,18 @@ impl ModelBuilder {
     }
 }
 
+/// Whether a body of linear tets would lock: its Poisson's ratio, anywhere, is above [`LOCKING_RATIO`].
+pub fn is_nearly_incompressible(material: &dyn Material, given: &[Given]) -> bool {
+    material.card().small_strain == SmallStrain::Given
+        && given.iter().any(|g| g.nu > LOCKING_RATIO && !g.is_incompressible())
+}
+
 /// μ, λ and, of a general stiffness, its constants: what damping takes.
-fn moduli(material: &dyn Material, given: &Given) -> Result<Vec<f64>, ConstantsError> {
+fn moduli(given: &Given) -> Result<Vec<f64>, ConstantsError> {
     // Viscosity of an incompressible body: that of shear.
     let mut moduli = vec![given.mu, if given.is_incompressible() { 0.0 } else { given.lambda }];
     if given.has_general_stiffness() {
-        moduli.extend(material.constants(given)?);
+        moduli.extend(stiffness_constants(given)?);
     }
     Ok(moduli)
 }

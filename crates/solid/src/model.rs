@@ -144,7 +144,7 @@ impl Model {
         let length = (0..3).map(|k| (bounds[1][k] - bounds[0][k]).powi(2)).sum::<f64>().sqrt();
         Self {
             incompressible: parts.potentials.iter().any(|p| p.incompressible()),
-            has_timed_potential: parts.potentials.iter().any(|p| p.at(0.0).is_some()),
+            has_timed_potential: parts.potentials.iter().any(|p| p.moving().is_some()),
             bodies: parts.bodies,
             potentials: parts.potentials,
             dampings: parts.dampings,
@@ -219,8 +219,8 @@ impl Model {
 
     /// The potentials as they are at t.
     pub(crate) fn potentials_at(&self, t: f64) -> impl Iterator<Item = PotentialAt<'_>> {
-        self.potentials.iter().map(move |p| match p.at(t) {
-            Some(now) => PotentialAt::Changing(now),
+        self.potentials.iter().map(move |p| match p.moving() {
+            Some(moving) => PotentialAt::Changing(moving.at(t)),
             None => PotentialAt::Fixed(p.as_ref()),
         })
     }

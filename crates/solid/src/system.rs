@@ -148,16 +148,19 @@ impl AdditiveSplit for Model {
 }
 
 impl DiscreteGradient for Model {
-    fn discrete_gradient(&self, t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
+    fn discrete_gradient(&self, t: [f64; 2], q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         self.calls[0].fetch_add(1, Ordering::Relaxed);
         g.fill(0.0);
-        let feasible = self.potentials_at(t).all(|p| p.add_discrete_gradient(q0, q1, g));
-        self.subtract_load(t, g);
+        let feasible = self.potentials.iter().all(|p| match p.moving() {
+            Some(moving) => moving.add_discrete_gradient(t, q0, q1, g),
+            None => p.add_discrete_gradient(q0, q1, g),
+        });
+        self.subtract_load(0.5 * (t[0] + t[1]), g);
         feasible && g.iter().all(|x| x.is_finite())
     }
     fn add_discrete_hessian(
         &self,
-        _t: f64,
+        t: [f64; 2],
         q0: &[f64],
         q1: &[f64],
         curvature: Curvature,
@@ -167,7 +170,10 @@ impl DiscreteGradient for Model {
         let at = three_quarters(q0, q1);
         let own = |p: &Arc<dyn Potential>| p.role().discrete_hessian.is_some();
         for potential in self.potentials.iter().filter(|p| !own(p)) {
-            potential.add_hessian(&at, curvature, h);
+            match potential.moving() {
+                Some(moving) => moving.add_hessian_between(t, q0, q1, curvature, h),
+                None => potential.add_hessian(&at, curvature, h),
+            }
         }
         h.scale(0.5);
         for hessian in self.potentials.iter().filter_map(|p| p.role().discrete_hessian) {
@@ -192,8 +198,9 @@ impl Loads for Model {
 }
 
 impl TimedPotential for Model {
-    fn timed_energy(&self, t: f64, q: &[f64]) -> f64 {
-        self.potentials.iter().filter_map(|p| Some(p.at(t)?.energy(q))).sum()
+    fn work(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> f64 {
+        let moving = self.potentials.iter().filter_map(|p| p.moving());
+        moving.map(|moving| moving.work(t, q0, q1)).sum()
     }
 }
 

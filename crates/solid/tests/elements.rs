@@ -299,7 +299,7 @@ fn discrete_gradient_gives_the_energy_difference() {
             let q1 = plus(&q0, size, &random_vector(60, q0.len()));
             let step: Vec<f64> = q1.iter().zip(&q0).map(|(a, b)| a - b).collect();
             let mut g = vec![0.0; q0.len()];
-            assert!(model.discrete_gradient(0.0, &q0, &q1, &mut g), "{name}: refused");
+            assert!(model.discrete_gradient([0.0; 2], &q0, &q1, &mut g), "{name}: refused");
             let (w0, w1) = (model.energy(0.0, &q0), model.energy(0.0, &q1));
             let error = (dot(&g, &step) - (w1 - w0)).abs();
             // The difference of two energies is itself only known to their round-off.

@@ -41,9 +41,23 @@ fn model(kind: &'static SolidKind, material: &'static dyn Material, consistent_m
 fn each_model(test: impl Fn(&str, &Model)) {
     for kind in kinds() {
         for material in CATALOGUE {
-            test(&format!("{} {}", kind.name, material.card().name), &model(kind, *material, false));
+            let name = format!("{} {}", kind.name, material.card().name);
+            test(&name, &model(kind, *material, false));
+            if kind.mean_dilatation {
+                test(&format!("{name}, mean dilatation"), &nearly_incompressible(kind, *material));
+            }
         }
     }
+}
+
+/// ν = 0.49, with the mean dilatation of each tet.
+fn nearly_incompressible(kind: &'static SolidKind, material: &'static dyn Material) -> Model {
+    let mut builder = ModelBuilder::default();
+    let given = vec![Given::from_young(1e5, 0.49).unwrap()];
+    builder
+        .body(BodyInput { given, mean_dilatation: Some(true), ..body(kind, material, "body", block()) })
+        .unwrap();
+    builder.build()
 }
 
 /// Numbers from −1 to 1.
@@ -111,7 +125,7 @@ fn discrete_gradients_are_exact() {
         let (q0, q1) = (shaken(model, 3), shaken(model, 4));
         let mut g = vec![0.0; q0.len()];
         let ability = model.abilities().discrete_gradient.unwrap();
-        assert!(ability.discrete_gradient(0.0, &q0, &q1, &mut g), "{name}");
+        assert!(ability.discrete_gradient([0.0; 2], &q0, &q1, &mut g), "{name}");
         let (before, after) = (model.energy(0.0, &q0), model.energy(0.0, &q1));
         let error = dot(&g, &plus(&q1, -1.0, &q0)) - (after - before);
         assert!(error.abs() < 1e-10 * before, "{name}: {error:e} J");

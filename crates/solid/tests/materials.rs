@@ -216,6 +216,14 @@ fn stiffness_between_corners_is_the_contracted_hessian() {
                 let error = error.fold(0.0f64, |e, (a, b)| e.max((a.0[1] - b).abs()));
                 worst.see(&case.name, "stiffness in lanes", 1e-12, error / size);
             }
+            let mut product = [spread(&F)];
+            m.projected_products(at, &[[spread(&F), spread(&gradients)]], &mut product);
+            let tangent = m.hessian_projected(c, &F);
+            let want = lilyan_solid::materials::basis_tangent::product(&tangent, &gradients);
+            let off = product[0].lane(1) - want;
+            let size = norm9(&m.hessian(c, &F)) * gradients.dot(&gradients).sqrt();
+            let error = off.dot(&off).sqrt() / size;
+            worst.see(&case.name, "projected product", 1e-12, error);
         }
     }
     worst.report();

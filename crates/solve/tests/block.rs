@@ -95,6 +95,23 @@ fn product_and_quadratic_form_agree_with_dense_ones() {
 }
 
 #[test]
+fn products_with_several_columns_have_the_bits_of_single_ones() {
+    for extras in [false, true] {
+        let a = example(2, extras);
+        for columns in [1, 2, 3, 8, 11] {
+            let x = Random(3).vector(90 * columns);
+            let mut y = vec![f64::NAN; x.len()];
+            a.mul_columns(&x, &mut y);
+            let mut single = vec![f64::NAN; 90];
+            for (x, y) in x.chunks(90).zip(y.chunks(90)) {
+                a.mul_vec(x, &mut single);
+                assert_eq!(y, single, "{columns} columns");
+            }
+        }
+    }
+}
+
+#[test]
 fn sums_of_matrices_with_equal_and_different_patterns() {
     let a = example(4, true);
     let mut same = a.clone();

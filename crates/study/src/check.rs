@@ -1,7 +1,8 @@
 //! `lilyan check`: the diagnosis of a scene without running it.
 
-use crate::diagnose::{self, StiffestMode};
+use crate::diagnose;
 use crate::forecast::{self, ModeForecast};
+use crate::mesh_error::{self, MeshReport};
 use lilyan_dynamics::analysis::assembled::ModeShape;
 use lilyan_dynamics::integrators::StepLength;
 use lilyan_dynamics::{System, spectrum};
@@ -30,6 +31,9 @@ pub struct CheckReport {
     pub steps: u64,
     /// Frequencies and stable steps; absent where nothing can vibrate.
     pub spectrum: Option<SpectrumReport>,
+    /// The error of the mesh, by linear and quadratic tets on it; absent where it would take long to measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<MeshReport>,
     /// Condition of the matrices of implicit steps; absent where nothing can vibrate, or under constraints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<ConditionReport>,
@@ -194,15 +198,18 @@ pub fn check(scene: &Scene, built: &Built, count: usize) -> Checked {
     let mut warnings = built.warnings.clone();
     let mut lines = Vec::new();
     let mut bodies = Vec::new();
+    let mesh = mesh_error::measure(scene, built, mesh_error::MOST_NODES_OF_CHECK);
     for (body, of_model) in built.bodies.iter().zip(built.simulation.system().bodies()) {
         let (line, told) = match body.is_net() {
             true => net(body, of_model, built.simulation.system().node_masses()),
-            false => solid(body, &mut warnings),
+            false => solid(body, mesh.is_none(), &mut warnings),
         };
         lines.push(line);
         bodies.push(told);
     }
     let spectrum = spectrum(scene, built, count, &mut lines, &mut warnings);
+    lines.extend(mesh.map(|mesh| format!("mesh: {}", mesh.line())));
+    warnings.extend(mesh.and_then(|mesh| mesh.warning()));
     warnings.extend(diagnose::step_warnings(scene, built));
     let condition = condition(scene, built);
     lines.extend(condition.map(|c| {
@@ -222,6 +229,7 @@ pub fn check(scene: &Scene, built: &Built, count: usize) -> Checked {
         bodies,
         steps: scene.time.steps(),
         spectrum,
+        mesh,
         condition,
         memory_mb: memory,
         conserved: (&built.conserved).into(),
@@ -232,8 +240,8 @@ pub fn check(scene: &Scene, built: &Built, count: usize) -> Checked {
     Checked { lines, report }
 }
 
-/// What there is to say of a body of tets.
-fn solid(body: &BuiltBody, warnings: &mut Vec<String>) -> (String, BodyReport) {
+/// What there is to say of a body of tets; `guess`: the error of its mesh is not measured.
+fn solid(body: &BuiltBody, guess: bool, warnings: &mut Vec<String>) -> (String, BodyReport) {
     let quality = body.mesh().quality();
     let [low, high] = quality.bounds;
     let size: [f64; 3] = std::array::from_fn(|k| high[k] - low[k]);
@@ -260,7 +268,7 @@ fn solid(body: &BuiltBody, warnings: &mut Vec<String>) -> (String, BodyReport) {
             quality.worst.first().map_or(0, |w| w.tet)
         ));
     }
-    warnings.extend(diagnose::bending_warning(body, size, quality.mean_edge));
+    warnings.extend(diagnose::bending_warning(body, size, quality.mean_edge).filter(|_| guess));
     let report = SolidReport {
         name: body.name.clone(),
         vertices: body.nodes().len(),
@@ -329,8 +337,7 @@ fn spectrum(
     lines.push(format!("highest frequency: {:.4e} Hz{among}", highest / two_pi));
     let mut steps = BTreeMap::new();
     let mut told = Vec::new();
-    let decay = diagnose::largest_decay(built);
-    for (name, step) in diagnose::stable_steps(StiffestMode { omega: highest, decay }) {
+    for (name, step) in diagnose::stable_steps(diagnose::stiffest_explicit_mode(scene, built, highest)) {
         told.push(match step {
             Some(step) => format!("{name} {step:.4e} s"),
             None => format!("{name} none"),

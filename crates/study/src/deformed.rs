@@ -9,6 +9,7 @@
 const LIMITS: &[(&str, f64)] = &[
     ("variational", 2.0),
     ("variational-4", 1.5),
+    ("galerkin", 2.0),
     ("implicit-midpoint", 2.0),
     ("newmark", 1.5),
     ("generalized-alpha", 2.0),

@@ -3,8 +3,8 @@
 use lilyan_dynamics::analysis::{Stability, damped_stability};
 use lilyan_dynamics::fit::{DistanceFromRest, Fit, FittedBody};
 use lilyan_dynamics::{Integrator, System, Value, integrators, spectrum};
-use lilyan_scene::build::{Built, BuiltBody};
-use lilyan_scene::schema::{Element, OptionValue, Scene};
+use lilyan_scene::build::{Built, BuiltBody, build};
+use lilyan_scene::schema::{Element, Mass, OptionValue, Scene};
 
 /// The midpoint rule was measured to keep the energy within 2 % up to this many times the explicit limit, on a tumbling,
 /// stretched bar (crates/solid/tests/energy_momentum.rs). With longer steps it may gain energy.
@@ -143,6 +143,19 @@ impl StiffestMode {
             Stability::Always | Stability::Adaptive => Some(f64::INFINITY),
         }
     }
+}
+
+/// The stiffest mode of explicit steps, whose mass is lumped: another than that of the scene where its mass is not.
+pub fn stiffest_explicit_mode(scene: &Scene, built: &Built, highest: f64) -> StiffestMode {
+    let own = StiffestMode { omega: highest, decay: largest_decay(built) };
+    if built.simulation.system().bodies().iter().all(|body| !body.consistent_mass) {
+        return own;
+    }
+    let mut lumped = scene.clone();
+    for body in lumped.bodies.iter_mut().filter(|body| !matches!(body.mass, Mass::Given(_))) {
+        body.mass = Mass::Lumped;
+    }
+    build(&lumped).ok().and_then(|built| StiffestMode::of(&built)).unwrap_or(own)
 }
 
 /// The longest stable step of the scene's integrator, if that is explicit, s.

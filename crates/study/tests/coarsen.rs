@@ -26,6 +26,7 @@ fn request(method: &str, tets: usize) -> CoarsenOptions {
         modes: None,
         display: false,
         traction: None,
+        all_tractions: false,
     }
 }
 
@@ -341,4 +342,20 @@ fn the_traction_that_comes_nearer_to_the_fine_frequencies_is_taken() {
         }
         assert!(notes.iter().filter(|n| n.starts_with("traction")).count() == 2, "{notes:?}");
     }
+}
+
+/// Of all ways the one is taken that comes nearest to the first frequencies: where layers bend, the larger family of displacements.
+#[test]
+fn the_larger_family_of_displacements_knows_bending() {
+    let fine = Scene::from_str(LAYERS, "body.toml").unwrap();
+    let asked = CoarsenOptions { all_tractions: true, ..request("homogenize", 48) };
+    let outcome = coarsen(&fine, &asked, &mut |_, _| {}).unwrap();
+    let notes: Vec<&String> = outcome.notes.iter().filter(|n| n.starts_with("traction")).collect();
+    println!("{notes:?}");
+    assert_eq!(notes.len(), 4);
+    let figures = outcome.report.figures.homogenization.unwrap();
+    let two = coarsen(&fine, &request("homogenize", 48), &mut |_, _| {}).unwrap();
+    let two = two.report.figures.homogenization.unwrap().frequency_error.unwrap();
+    assert_eq!(figures.traction.as_str(), "linear");
+    assert!(figures.frequency_error.unwrap() < 0.5 * two, "{figures:?}, {two} before");
 }

@@ -19,7 +19,7 @@ fn bar(integrator: &str, step: f64, shape: &str) -> String {
 time = {{ end = 1000, step = {step:e} }}
 integrator = "{integrator}"
 [[body]]
-mesh = {{ box = {{ size = [1, 0.25, 0.25], cells = [4, 1, 1] }} }}
+mesh = {{ box = {{ size = [1, 0.25, 0.25], cells = [4, 1, 1], diagonals = "same" }} }}
 material = {{ model = "{model}", E = 1e5, nu = 0.3, rho = 1000 }}
 initial = {{ {shape}, angular_velocity = [0.3, 0.5, 1] }}
 "#

@@ -39,9 +39,10 @@ pub struct CoarsenArguments {
     /// Show runs of the coarse scene on the fine mesh (display.pvd)
     #[arg(long)]
     display: bool,
-    /// How unit stresses act on the outer boundary: the same everywhere, mixed for least energy, or whichever comes nearer to
-    /// the first frequencies
-    #[arg(long, value_parser = ["best", "uniform", "least-energy"], default_value = "best")]
+    /// How unit stresses act on the outer boundary: the same everywhere, mixed for least energy, the same on the normals of the
+    /// coarse mesh, or with stresses that vary linearly. best: which of the first two comes nearer to the first frequencies;
+    /// all: which of all
+    #[arg(long, value_parser = ["best", "all", "uniform", "least-energy", "coarse-normal", "linear"], default_value = "best")]
     traction: String,
     /// Run both scenes and compare them, up to this time [default: the scene's end]
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "inf")]
@@ -49,7 +50,8 @@ pub struct CoarsenArguments {
     /// Which body, where there are several
     #[arg(long)]
     body: Option<String>,
-    /// Material of the coarse body: linear or co-rotational [default: linear if the fine body is]
+    /// Material of the coarse body: linear, co-rotational, or anisotropic-neo-hookean for neo-Hookean bodies at large strain
+    /// [default: linear if the fine body is, else co-rotational]
     #[arg(long)]
     model: Option<String>,
     /// Folder of the coarse scene [default: out/NAME-coarse]
@@ -90,8 +92,11 @@ pub fn run(arguments: &CoarsenArguments) -> CommandResult {
         traction: match arguments.traction.as_str() {
             "uniform" => Some(Traction::Uniform),
             "least-energy" => Some(Traction::LeastEnergy),
+            "coarse-normal" => Some(Traction::CoarseNormal),
+            "linear" => Some(Traction::Linear),
             _ => None,
         },
+        all_tractions: arguments.traction == "all",
     };
     let bar = progress_bar(1000, "{bar:32}  {elapsed}  {msg}", arguments.common.json).inspect(keep_drawing);
     let mut show = |what: &str, done: f64| {

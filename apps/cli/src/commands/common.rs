@@ -43,10 +43,14 @@ pub fn load(name: &str, overrides: &[String]) -> Result<(Scene, Built), Failure>
     Ok((scene, built))
 }
 
-/// The folder of the results of a scene unless another one is given: `out/NAME` with this suffix.
+/// The folder of the results of a scene unless another one is given: `out/NAME` with this suffix. A file that is only called
+/// `scene`, as all coarse scenes are, has the name of its folder too: FOLDER-scene.
 pub fn default_folder(scene: &str, suffix: &str) -> PathBuf {
-    let stem = Path::new(scene).file_stem().map_or("run".into(), |s| s.to_string_lossy());
-    PathBuf::from("out").join(format!("{stem}{suffix}"))
+    let path = Path::new(scene);
+    let stem = path.file_stem().map_or("run".into(), |s| s.to_string_lossy());
+    let folder = path.parent().and_then(Path::file_name).filter(|_| stem == "scene");
+    let folder = folder.map_or(String::new(), |folder| format!("{}-", folder.to_string_lossy()));
+    PathBuf::from("out").join(format!("{folder}{stem}{suffix}"))
 }
 
 /// Makes the folder of the results of a scene, which is the default folder if none is given.
@@ -71,4 +75,19 @@ pub fn progress_bar(length: u64, template: &str, quiet: bool) -> Option<Progress
 /// Draws the bar again while nothing is reported, so that its times go on.
 pub fn keep_drawing(bar: &ProgressBar) {
     bar.enable_steady_tick(std::time::Duration::from_millis(200));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenes_of_one_name_in_several_folders_have_results_of_their_own() {
+        let folder = |scene| default_folder(scene, "").to_string_lossy().into_owned();
+        assert_eq!(folder("cantilever"), "out/cantilever");
+        assert_eq!(folder("some/where/beam.toml"), "out/beam");
+        assert_eq!(folder("scene.toml"), "out/scene");
+        assert_eq!(folder("out/coarse/scene.toml"), "out/coarse-scene");
+        assert_eq!(default_folder("a/b/scene.toml", "-compare"), Path::new("out/b-scene-compare"));
+    }
 }

@@ -6,6 +6,7 @@ pub mod check;
 pub mod coarsen;
 mod common;
 pub mod compare;
+pub mod converge;
 pub mod lab;
 pub mod licenses;
 pub mod modes;

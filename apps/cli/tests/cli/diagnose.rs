@@ -39,3 +39,19 @@ fn rigid_modes_have_no_frequency() {
     assert_eq!(hz[..6], [0.0; 6]);
     assert!(hz[6] > 1e-3, "{hz:?}");
 }
+
+#[test]
+fn converge_tells_the_cheapest_setting() {
+    let dir = folder("converge", BAR);
+    let keys = ["converge", "scene.toml", "--probe", "tip", "--accuracy", "0.3", "--json"];
+    let told = json(&expect(&dir, &keys, 0).stdout);
+    assert_eq!(told["settled"], true);
+    let runs = told["runs"].as_array().unwrap();
+    let cheapest = &runs[told["cheapest"].as_u64().unwrap() as usize];
+    assert!(cheapest["error"].as_f64().unwrap() <= 0.3);
+    assert!(told["advice"].as_str().unwrap().contains("cheapest"));
+    assert!(dir.join("out/scene-converge/converge.json").is_file());
+    expect(&dir, &["converge", "scene.toml", "--set", "probe=[]"], 1);
+    expect(&dir, &["converge", "scene.toml", "--probe", "tap"], 1);
+    expect(&dir, &["converge", "scene.toml", "--accuracy", "0"], 1);
+}

@@ -84,5 +84,6 @@ fn library_request(body: Option<String>, tets: usize, method: &str, modes: usize
         modes: Some(modes),
         display: false,
         traction: None,
+        all_tractions: false,
     }
 }

@@ -1,6 +1,7 @@
 //! The modes of fitted bodies in a checkpoint.
 
 use super::distance::DistanceFromRest;
+use super::reach::Reach;
 use crate::MemoryRecord;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +10,10 @@ use serde::{Deserialize, Serialize};
 pub(super) struct FittingMemory {
     /// The fitted bodies.
     pub bodies: Vec<BodyMemory>,
+    /// The time (s) and the configuration (m) of the present correction.
+    pub place: Option<(f64, Vec<f64>)>,
+    /// How far the body may move before the correction is computed again.
+    pub reach: Reach,
 }
 
 /// The tracked modes of one body.
@@ -26,6 +31,8 @@ pub(super) struct BodyMemory {
     pub vectors: Vec<f64>,
     /// Their eigenvalues, 1/s².
     pub values: Vec<f64>,
+    /// ln of the strain for which they are only rotated, relative to that of the start.
+    pub patience: f64,
     /// S − 1 in that configuration, by rows.
     pub change: Vec<Vec<f64>>,
     /// Number of steps.
@@ -40,5 +47,5 @@ pub(super) struct BodyMemory {
 
 impl MemoryRecord for FittingMemory {
     const KIND: &'static str = "fits";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
 }

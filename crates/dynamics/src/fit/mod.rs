@@ -16,8 +16,11 @@
 //! * The system states which bodies are fitted, and how ([`Fit`]). The simulation tracks their modes ([`Fitting`]), and gives
 //!   integrators the system with its correction ([`Fitted`]). The modes of linear materials never change. Those of other
 //!   materials rotate with the body, node by node, and are updated by block Davidson when lengths have changed by 2 %.
-//! * During a step U, Λ and S are those at its start q₀. In the correction, Uᵀ∇W(q) is replaced by its linearisation
-//!   Uᵀ∇W(q₀) + ΛUᵀM(q − q₀). The correction then costs little and has a potential, so a fitted step is still a minimum.
+//! * U, Λ and S are those of a configuration q₀ at the start of this step or of an earlier one. In the correction, Uᵀ∇W(q) is
+//!   replaced by its linearisation Uᵀ∇W(q₀) + ΛUᵀM(q − q₀). The correction then costs little and has a potential, so a fitted
+//!   step is still a minimum. Once the vectors between neighbours have changed by more than 0.2 to 2 % (root mean square),
+//!   q₀ is the present configuration. How much they may change follows from the error of the linearisation, which is then
+//!   seen (`reach`).
 //! * S is transformed with the modes to Q S Qᵀ, where Q = UᵀMU(rest), orthonormalised as far as the modes correspond, contains
 //!   the modes at rest in the basis of the modes of the deformed body. \[chen2019\] matches modes by number, which fails where
 //!   frequencies cross. Before the comparison the modes at rest are rotated with the body, node by node, so that a bar that
@@ -29,13 +32,14 @@
 //! * For a body without Dirichlet dofs the rigid modes of the present shape are excluded. The correction then has no resultant
 //!   force and no torque.
 //! * For linear materials f‡ has the potential W + ½ gᵀU Λ^−½(S − 1)Λ^−½ Uᵀg, g = ∇W, at all times. For other materials it
-//!   has one within each step only. The reported elastic energy is then an estimate, and the energy budget closes only as far
+//!   has one between changes of q₀ only. The reported elastic energy is then an estimate, and the energy budget closes only as far
 //!   as the modes stay the same.
 
 mod corrected;
 mod distance;
 mod memory;
 mod pencil;
+mod reach;
 mod refine;
 mod rest;
 mod rotation;
@@ -76,11 +80,13 @@ pub struct Correction {
     modal_damping: SmallMatrix,
     /// The change of UᵀDU, 1/s.
     damping_change: SmallMatrix,
-    /// The configuration at the start of the step, m.
+    /// The configuration q₀, m.
     origin: Vec<f64>,
-    /// Λ^½(S − 1)Λ^−½Uᵀ∇W at the start of the step.
+    /// Uᵀ∇W there.
+    modal_forces: Vec<f64>,
+    /// Λ^½(S − 1)Λ^−½Uᵀ∇W there.
     initial_force: Vec<f64>,
-    /// The correction of the energy at the start of the step, J.
+    /// The correction of the energy there, J.
     energy: f64,
     /// The coefficients of the last deflation, and the factors of K and D that they belong to.
     deflation: Mutex<Option<([f64; 2], Arc<DeflationCoefficients>)>>,
@@ -102,18 +108,36 @@ impl Correction {
         }
     }
 
-    /// Begins a step at q.
-    fn begin(&mut self, deformation: &dyn Deformation, t: f64, q: &[f64]) {
+    /// Uᵀ∇W in a configuration.
+    fn modal_forces(&self, deformation: &dyn Deformation, t: f64, q: &[f64]) -> Vec<f64> {
         let mut gradient = vec![0.0; q.len()];
         deformation.deformation_gradient(t, q, &mut gradient);
-        let modal_forces = self.vectors.inner_products(&gradient);
-        self.origin.clear();
-        self.origin.extend_from_slice(q);
-        self.initial_force = self.force.apply(&modal_forces);
-        self.energy = 0.5 * dot(&modal_forces, &self.compliance.apply(&modal_forces));
+        self.vectors.inner_products(&gradient)
     }
 
-    /// Modal coordinates UᵀM(q − origin) of the displacement since the start of the step.
+    /// Sets q₀ = q.
+    fn begin(&mut self, deformation: &dyn Deformation, t: f64, q: &[f64]) {
+        self.modal_forces = self.modal_forces(deformation, t, q);
+        self.origin.clear();
+        self.origin.extend_from_slice(q);
+        self.initial_force = self.force.apply(&self.modal_forces);
+        self.energy = 0.5 * dot(&self.modal_forces, &self.compliance.apply(&self.modal_forces));
+    }
+
+    /// The error of the linearised modal forces in a configuration, and the forces: Σ f²/2λ, J.
+    fn error(&self, deformation: &dyn Deformation, t: f64, q: &[f64]) -> (f64, f64) {
+        let forces = self.modal_forces(deformation, t, q);
+        let displacement = self.modal_displacement(q);
+        let (mut error, mut size) = (0.0, 0.0);
+        for (i, value) in self.values.iter().enumerate().filter(|(_, value)| **value > 0.0) {
+            let linear = self.modal_forces[i] + value * displacement[i];
+            error += 0.5 * (forces[i] - linear).powi(2) / value;
+            size += 0.5 * forces[i].powi(2) / value;
+        }
+        (error, size)
+    }
+
+    /// Modal coordinates UᵀM(q − q₀) of the displacement since q₀.
     fn modal_displacement(&self, q: &[f64]) -> Vec<f64> {
         let displacement: Vec<f64> = q.iter().zip(&self.origin).map(|(q, origin)| q - origin).collect();
         self.extended.as_ref().unwrap_or(&self.weighted).inner_products(&displacement)
@@ -132,6 +156,37 @@ impl Correction {
         self.energy + dot(&self.initial_force, &x) + 0.5 * dot(&x, &self.stiffness.apply(&x))
     }
 
+    /// Adds how much the modes are damped by deformation.
+    fn damp(&mut self, system: &dyn System, t: f64, q: &[f64]) {
+        let Abilities { dissipation: Some(dissipation), deformation: Some(deformation), applied, .. } =
+            system.abilities()
+        else {
+            return;
+        };
+        let mut d = BlockMatrix::zeros(system.pattern().clone());
+        let at_rest = vec![0.0; q.len()];
+        dissipation.add_damping_matrix(t, q, &at_rest, &mut d);
+        if let Some(applied) = applied {
+            let mut outer = BlockMatrix::zeros(system.pattern().clone());
+            applied.add_applied_damping_matrix(t, q, &at_rest, &mut outer);
+            d.add_scaled(-1.0, &outer);
+        }
+        let mut product = vec![0.0; q.len()];
+        let mut columns = [Vec::new(), Vec::new()];
+        for u in self.vectors.values.chunks_exact(q.len()) {
+            d.mul_vec(u, &mut product);
+            columns[0].push(self.vectors.inner_products(&product));
+            deformation.add_outer_forces(t, q, u, &mut product);
+            columns[1].push(self.vectors.inner_products(&product));
+        }
+        let m = self.values.len();
+        let [all, inner] =
+            columns.map(|columns| SmallMatrix::from_fn(m, m, |i, j| columns[j][i]).symmetric());
+        self.damping_change = self.force.times(&inner).symmetric();
+        self.modal_damping = all;
+        self.deflation = Mutex::default();
+    }
+
     /// Replaces the vectors of the modes by rotated ones; the small matrices stay.
     fn set_vectors(&mut self, vectors: Columns, weighted: Columns, extended: Option<Columns>) {
         (self.vectors, self.weighted, self.extended) = (Arc::new(vectors), Arc::new(weighted), extended);
@@ -145,7 +200,8 @@ impl Correction {
 
 impl ModalCorrection for Correction {
     fn add_stiffness(&self, x: &[f64], y: &mut [f64]) {
-        self.weighted.add_combination(&self.stiffness.apply(&self.weighted.inner_products(x)), y);
+        let measured = self.extended.as_ref().unwrap_or(&self.weighted).inner_products(x);
+        self.weighted.add_combination(&self.stiffness.apply(&measured), y);
     }
     fn add_damping(&self, x: &[f64], y: &mut [f64]) {
         self.weighted.add_combination(&self.damping_change.apply(&self.weighted.inner_products(x)), y);
@@ -203,9 +259,7 @@ impl System for Fitted<'_> {
         }
     }
     fn hessian(&self, t: f64, q: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
-        // The modes belong to the projected K, with which K‡ is positive semidefinite at the start of the step.
-        let at_start = self.correction.is_some_and(|correction| correction.origin == q);
-        self.system.hessian(t, q, if at_start { Curvature::Projected } else { curvature }, h);
+        self.system.hessian(t, q, curvature, h);
     }
     fn energy_parts(&self, t: f64, q: &[f64]) -> EnergyParts {
         let mut parts = self.system.energy_parts(t, q);

@@ -9,7 +9,7 @@ use lilyan_solve::{BlockMatrix, Cholesky};
 
 /// Largest component of other modes in a converged mode. The error of its frequency is the square of it. Mixing among the
 /// fitted modes has no effect.
-const MAX_MIXING: f64 = 0.1;
+pub(super) const MAX_MIXING: f64 = 0.1;
 /// Number of modes that test whether a factor is still close. The lowest modes change most.
 const TEST_MODES: usize = 3;
 
@@ -65,8 +65,9 @@ impl ModeRefiner {
         })
     }
 
-    /// Refines modes until they converge, at most `most` times. Returns whether they converged.
-    pub fn refine(&mut self, modes: &mut Subspace, search: &ModeProblem<'_>, most: usize) -> bool {
+    /// Refines modes until they converge, at most `most` times. Returns the largest component of other modes that they had
+    /// before, if they converged.
+    pub fn refine(&mut self, modes: &mut Subspace, search: &ModeProblem<'_>, most: usize) -> Option<f64> {
         let Configuration { system, q, .. } = *search.configuration;
         // If the present matrix is too different, small corrections do not mean convergence.
         let test_modes = modes.vectors.chunks_exact(q.len()).take(TEST_MODES);
@@ -74,7 +75,7 @@ impl ModeRefiner {
         let (then, now) = (energy(self.matrix(search.configuration)), energy(search.pencil.k));
         let shifts = search.shift * TEST_MODES as f64;
         if (then - now).abs() > 0.5 * (now.abs() + shifts) {
-            return false;
+            return None;
         }
         if self.factor.is_none() {
             let mut a = self.matrix(search.configuration).clone();
@@ -82,19 +83,21 @@ impl ModeRefiner {
             a.hold(search.pencil.held);
             let mut factor = Cholesky::new();
             if factor.factor(&a).is_err() {
-                return false;
+                return None;
             }
             self.factor = Some(factor);
         }
         let factor = self.factor.as_mut().expect("computed above");
         let mut solve = |x: &mut [f64], columns: usize| factor.solve_many(x, columns);
+        let mut before = None;
         for _ in 0..most {
-            let sizes = modes.refine(search.pencil, &mut solve, &|u| search.rigid.project_out(u), q.len());
-            let Some(sizes) = sizes else { return false };
-            if sizes[..search.used].iter().all(|s| *s <= MAX_MIXING) {
-                return true;
+            let sizes = modes.refine(search.pencil, &mut solve, &|u| search.rigid.project_out(u), q.len())?;
+            let mixing = sizes[..search.used].iter().fold(0.0f64, |m, s| m.max(*s));
+            let before = *before.get_or_insert(mixing);
+            if mixing <= MAX_MIXING {
+                return Some(before);
             }
         }
-        false
+        None
     }
 }

@@ -3,30 +3,39 @@
 use super::distance::DistanceFromRest;
 use super::memory::{BodyMemory, FittingMemory};
 use super::pencil::{Pencil, RigidModes, mass_matrix, multiply_by_mass};
-use super::refine::{Configuration, ModeProblem, ModeRefiner};
+use super::reach::Reach;
+use super::refine::{Configuration, MAX_MIXING, ModeProblem, ModeRefiner};
 use super::rest::{MIN_OVERLAP, MIN_STIFFNESS, RESIDUAL, RestModes};
 use super::rotation::{self, NodalRotations};
 use super::{Correction, Fit, Fitted};
 use crate::modes;
-use crate::{Abilities, Memory, MemoryError, MemoryRecord, State, System};
+use crate::{Memory, MemoryError, MemoryRecord, State, System};
 use lilyan_solve::eigen::Subspace;
 use lilyan_solve::newton::Curvature;
 use lilyan_solve::precondition::Columns;
 use lilyan_solve::{BlockMatrix, SmallMatrix};
-use std::sync::Mutex;
 
 /// Extra vectors, which speed up the convergence of the last wanted modes.
 const GUARDS: usize = 3;
 /// Largest strain, the root mean square of relative changes of length, for which the modes at rest are meaningful.
 const MAX_STRAIN: f64 = 0.25;
-/// Largest strain since the modes were computed for which they are only rotated.
-const MAX_STRAIN_OF_MODES: f64 = 0.02;
+/// Strain since the modes were computed for which they are only rotated, at the start.
+const FIRST_STRAIN_OF_MODES: f64 = 0.02;
+/// The bounds of that strain. Within them it follows from how much modes and values have changed.
+const STRAINS_OF_MODES: [f64; 2] = [0.01, 0.08];
+/// Largest relative change of the values from one computation to the next that is aimed at.
+const MAX_CHANGE_OF_VALUES: f64 = 0.1;
 
 /// The tracked modes of all fitted bodies, and the correction that follows from them.
 #[derive(Default)]
 pub struct Fitting {
     bodies: Vec<FittedBody>,
     correction: Option<Correction>,
+    /// The time and the configuration of the correction.
+    place: Option<(f64, Vec<f64>)>,
+    /// Whether the correction has to be rebuilt there, after a restart.
+    to_rebuild: bool,
+    reach: Reach,
 }
 
 /// The tracked modes of one fitted body, and statistics of the fit.
@@ -42,6 +51,8 @@ pub struct FittedBody {
     found_at: Vec<f64>,
     /// The modes of that configuration.
     found: Subspace,
+    /// ln of the strain since then for which they are only rotated, over [`FIRST_STRAIN_OF_MODES`].
+    patience: f64,
     /// MU of the modes in use; empty if not computed yet.
     weighted: Vec<f64>,
     /// S − 1 in that configuration; empty if the fit was rejected.
@@ -49,6 +60,8 @@ pub struct FittedBody {
     refiner: ModeRefiner,
     /// The contribution to the correction.
     part: Option<Part>,
+    /// Why the body has none at present.
+    rejected: Option<&'static str>,
     /// Number of steps.
     pub steps: u64,
     /// Number of steps without the fit.
@@ -96,11 +109,8 @@ impl Fitting {
 
     /// Computes the correction for a state that was set from outside. It does not count as a step.
     pub(crate) fn rebase(&mut self, system: &dyn System, t: f64, q: &[f64]) {
-        let counts: Vec<_> = self.bodies.iter().map(|body| (body.steps, body.skipped, body.first)).collect();
-        self.refresh(system, t, q);
-        for (body, counts) in self.bodies.iter_mut().zip(counts) {
-            (body.steps, body.skipped, body.first) = counts;
-        }
+        self.to_rebuild = false;
+        self.update(system, t, q);
     }
 
     /// The bodies, in the order of the fits.
@@ -118,8 +128,58 @@ impl Fitting {
         Fitted { system, correction: self.correction.as_ref() }
     }
 
-    /// Computes the correction for a step from q that ends at t.
+    /// Prepares the correction for a step from q that ends at t. While the body is near the configuration of the last
+    /// correction, that one stays.
     pub fn refresh(&mut self, system: &dyn System, t: f64, q: &[f64]) {
+        if std::mem::take(&mut self.to_rebuild)
+            && let Some((t, q)) = self.place.take()
+        {
+            self.update(system, t, &q);
+        }
+        if !self.is_near(system, t, q) {
+            if let (Some(correction), Some(deformation)) = (&self.correction, system.abilities().deformation)
+            {
+                self.reach.observe(correction.error(deformation, t, q));
+            }
+            self.update(system, t, q);
+        }
+        for body in &mut self.bodies {
+            body.steps += 1;
+            if let Some(reason) = body.rejected {
+                body.skipped += 1;
+                body.first.get_or_insert(t);
+                body.reason = Some(reason);
+            }
+        }
+    }
+
+    /// Whether the correction still serves at time t and in configuration q.
+    fn is_near(&self, system: &dyn System, t: f64, q: &[f64]) -> bool {
+        let abilities = system.abilities();
+        let (Some(deformation), Some((_, place))) = (abilities.deformation, &self.place) else {
+            return false;
+        };
+        if place.len() != q.len() {
+            return false;
+        }
+        let mut held = vec![false; q.len()];
+        abilities.mark_prescribed(t, &mut held);
+        self.bodies.iter().zip(deformation.fits()).all(|(body, fit)| {
+            let same_mask = || fit.dofs.clone().all(|i| body.mask.get(i) == Some(&held[i]));
+            match usable_phase(fit, t) {
+                None => body.part.is_none() && body.rejected.is_none(),
+                phase => {
+                    phase == Some(body.phase)
+                        && same_mask()
+                        && (deformation.has_constant_stiffness(&fit.dofs)
+                            || rotation::change(system.pattern(), &fit.dofs, place, q) <= self.reach.limit)
+                }
+            }
+        })
+    }
+
+    /// Computes the correction for a time and a configuration.
+    fn update(&mut self, system: &dyn System, t: f64, q: &[f64]) {
         let abilities = system.abilities();
         let Some(deformation) = abilities.deformation else { return };
         let mut held = vec![false; q.len()];
@@ -127,26 +187,27 @@ impl Fitting {
         let configuration = Configuration { system, deformation, t, q, held: &held };
         let mut changed = ModeChange::Unchanged;
         for (body, fit) in self.bodies.iter_mut().zip(deformation.fits()) {
-            body.steps += 1;
             let had_part = body.part.is_some();
             match body.update(fit, &configuration) {
-                Ok(change) => changed = changed.max(change),
+                Ok(change) => {
+                    body.rejected = None;
+                    changed = changed.max(change);
+                }
                 Err(reason) => {
                     body.part = None;
+                    body.rejected = Some(reason);
                     changed = changed.max(ModeChange::of(had_part));
-                    body.skipped += 1;
-                    body.first.get_or_insert(t);
-                    body.reason = Some(reason);
                 }
             }
         }
-        if changed > ModeChange::Unchanged {
+        if changed > ModeChange::Unchanged || self.correction.is_none() {
             self.assemble(&configuration, changed);
         }
         if let Some(correction) = &mut self.correction {
             correction.begin(deformation, t, q);
             correction.damp(system, t, q);
         }
+        self.place = Some((t, q.to_vec()));
     }
 
     /// The state that a checkpoint stores.
@@ -160,6 +221,7 @@ impl Fitting {
                 found_at: body.found_at.clone(),
                 vectors: body.found.vectors.clone(),
                 values: body.found.values.clone(),
+                patience: body.patience,
                 change: (0..change.rows()).map(|i| change.row(i).to_vec()).collect(),
                 steps: body.steps,
                 without: body.skipped,
@@ -167,17 +229,18 @@ impl Fitting {
                 furthest: body.furthest,
             }
         };
-        Memory::new(FittingMemory { bodies: self.bodies.iter().map(body).collect() })
+        let bodies = self.bodies.iter().map(body).collect();
+        Memory::new(FittingMemory { bodies, place: self.place.clone(), reach: self.reach })
     }
 
     /// Restores the state that [`Fitting::memory`] returned. On an error nothing is changed.
     pub fn restore(&mut self, memory: &Memory) -> Result<(), MemoryError> {
-        let FittingMemory { bodies } = memory.read()?;
+        let FittingMemory { bodies, place, reach } = memory.read()?;
         let square = |rows: &[Vec<f64>]| rows.iter().all(|row| row.len() == rows.len());
         if bodies.len() != self.bodies.len() || !bodies.iter().all(|body| square(&body.change)) {
             return Err(MemoryError::Damaged { kind: FittingMemory::KIND });
         }
-        self.correction = None;
+        (self.correction, self.place, self.to_rebuild, self.reach) = (None, place, true, reach);
         for (body, memory) in self.bodies.iter_mut().zip(bodies) {
             let rows = memory.change.len();
             *body = FittedBody {
@@ -187,9 +250,11 @@ impl Fitting {
                 refiner: ModeRefiner { computed_at: memory.factored_at, ..ModeRefiner::default() },
                 found_at: memory.found_at,
                 found: Subspace { vectors: memory.vectors, values: memory.values },
+                patience: memory.patience,
                 weighted: Vec::new(),
                 change: SmallMatrix::from_fn(rows, rows, |i, j| memory.change[i][j]),
                 part: None,
+                rejected: None,
                 steps: memory.steps,
                 skipped: memory.without,
                 first: memory.first,
@@ -254,6 +319,11 @@ impl Configuration<'_> {
     }
 }
 
+/// The phase of a fit at a time, if modes are fitted then.
+fn usable_phase(fit: &Fit, t: f64) -> Option<usize> {
+    fit.phase(t).filter(|&p| fit.phases[p].target.count() > 0)
+}
+
 /// How the contribution of a body has changed since the last step.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum ModeChange {
@@ -283,8 +353,7 @@ impl FittedBody {
     fn update(&mut self, fit: &Fit, configuration: &Configuration<'_>) -> Result<ModeChange, FitFailure> {
         let Configuration { system, deformation, t, q, held } = *configuration;
         let n = q.len();
-        let phase = fit.phase(t).filter(|&p| fit.phases[p].target.count() > 0);
-        let Some(phase) = phase else { return Ok(ModeChange::of(self.part.take().is_some())) };
+        let Some(phase) = usable_phase(fit, t) else { return Ok(ModeChange::of(self.part.take().is_some())) };
         let held = |i: usize| held[i] || !fit.dofs.contains(&i);
         if self.mask.len() != n || (0..n).any(|i| held(i) != self.mask[i]) {
             let mask = (0..n).map(held).collect();
@@ -317,7 +386,8 @@ impl FittedBody {
         self.furthest.strain = self.furthest.strain.max(strain);
         let mut change = if self.part.is_some() { ModeChange::Rotated } else { ModeChange::Recomputed };
         if self.found_at.is_empty()
-            || rotation::strain(pattern, &fit.dofs, &self.found_at, q) > MAX_STRAIN_OF_MODES
+            || rotation::strain(pattern, &fit.dofs, &self.found_at, q)
+                > FIRST_STRAIN_OF_MODES * self.patience.exp()
         {
             self.compute(fit, configuration)?;
             change = ModeChange::Recomputed;
@@ -356,7 +426,7 @@ impl FittedBody {
         let shift = 0.1 * rest.modes.values.last().copied().unwrap_or(1.0).abs();
         let used = rest.change.rows();
         let search = ModeProblem { configuration, pencil: &pencil, rigid, shift, used };
-        let Self { refiner, found, found_at, .. } = self;
+        let Self { refiner, found, found_at, patience, .. } = self;
         let has_modes = found.vectors.len() == rest.modes.vectors.len() && found_at.len() == n;
         let has_factor = has_modes && refiner.computed_at.len() == n;
         if has_modes {
@@ -366,12 +436,23 @@ impl FittedBody {
         found_at.clear();
         self.weighted.clear();
         // Refine with the present factor, else with a new one, else compute from the beginning.
-        let close = has_factor && refiner.refine(found, &search, 2)
-            || has_modes && {
-                *refiner = ModeRefiner::new(&search);
-                refiner.refine(found, &search, 10)
-            };
-        if !close {
+        let values = found.values.clone();
+        let mut mixing = None;
+        if has_factor {
+            mixing = refiner.refine(found, &search, 2);
+        }
+        if has_modes && mixing.is_none() {
+            *refiner = ModeRefiner::new(&search);
+            mixing = refiner.refine(found, &search, 10);
+        }
+        if let Some(mixing) = mixing {
+            let change = |(new, old): (&f64, &f64)| (new / old.max(f64::MIN_POSITIVE) - 1.0).abs();
+            let change = found.values.iter().zip(&values).take(used).map(change).fold(0.0, f64::max);
+            let factor = (0.6 * MAX_MIXING / mixing.max(1e-9)).min(MAX_CHANGE_OF_VALUES / change.max(1e-9));
+            let [least, most] = STRAINS_OF_MODES.map(|strain| (strain / FIRST_STRAIN_OF_MODES).ln());
+            *patience = (*patience + factor.clamp(0.6, 1.4).ln()).clamp(least, most);
+        }
+        if mixing.is_none() {
             let (m, count) = (mass_matrix(system), used + GUARDS);
             let rigid_count = rigid.fields.len();
             *found =
@@ -414,38 +495,5 @@ impl Part {
         let least = MIN_STIFFNESS * own.iter().fold(0.0f64, |m, v| m.max(*v));
         let roots = own.iter().map(|v| if *v > least { v.sqrt() } else { 0.0 }).collect();
         Self { vectors, weighted, change: change.clone(), roots }
-    }
-}
-
-impl Correction {
-    /// Adds how much the modes are damped by deformation.
-    fn damp(&mut self, system: &dyn System, t: f64, q: &[f64]) {
-        let Abilities { dissipation: Some(dissipation), deformation: Some(deformation), applied, .. } =
-            system.abilities()
-        else {
-            return;
-        };
-        let mut d = BlockMatrix::zeros(system.pattern().clone());
-        let at_rest = vec![0.0; q.len()];
-        dissipation.add_damping_matrix(t, q, &at_rest, &mut d);
-        if let Some(applied) = applied {
-            let mut outer = BlockMatrix::zeros(system.pattern().clone());
-            applied.add_applied_damping_matrix(t, q, &at_rest, &mut outer);
-            d.add_scaled(-1.0, &outer);
-        }
-        let mut product = vec![0.0; q.len()];
-        let mut columns = [Vec::new(), Vec::new()];
-        for u in self.vectors.values.chunks_exact(q.len()) {
-            d.mul_vec(u, &mut product);
-            columns[0].push(self.vectors.inner_products(&product));
-            deformation.add_outer_forces(t, q, u, &mut product);
-            columns[1].push(self.vectors.inner_products(&product));
-        }
-        let m = self.values.len();
-        let [all, inner] =
-            columns.map(|columns| SmallMatrix::from_fn(m, m, |i, j| columns[j][i]).symmetric());
-        self.damping_change = self.force.times(&inner).symmetric();
-        self.modal_damping = all;
-        self.deflation = Mutex::default();
     }
 }

@@ -154,14 +154,25 @@ impl ImplicitStep<'_> {
         fallback.resize(all, 0.0);
         // The guesses are of order 0, 1 and 2 in time. Where the second order improves on the first, the series converges,
         // and the zeroth is the worst.
-        let given = self.merit(&z);
         other.resize(if other.is_empty() { 0 } else { all }, 0.0);
-        let extrapolated = if other.is_empty() { f64::INFINITY } else { self.merit(&other) };
-        if extrapolated < given {
+        let extrapolated = if other.is_empty() { (f64::INFINITY, Vec::new()) } else { self.merit(&other) };
+        // The derivative of the equation is at least M, so that the residual of the first order is at least what the guesses
+        // are apart, less that of the second.
+        let improves = self.multipliers() == 0 && extrapolated.0 <= 0.25 * self.inertia_between(&z, &other);
+        let given = if improves { (f64::INFINITY, Vec::new()) } else { self.merit(&z) };
+        let chosen = if extrapolated.0 < given.0 {
             z = other;
-        } else if self.merit(&fallback) < given {
-            std::mem::swap(&mut z, &mut fallback);
-        }
+            extrapolated.1
+        } else {
+            let rest = self.merit(&fallback);
+            if rest.0 < given.0 {
+                std::mem::swap(&mut z, &mut fallback);
+                rest.1
+            } else {
+                given.1
+            }
+        };
+        self.cached_residual = Some((z.clone(), chosen)).filter(|(_, residual)| !residual.is_empty());
         let origin = self.q0;
         let solved = find_root(self, &mut z, origin, stopping, work).or_else(|_| {
             z.copy_from_slice(&fallback);
@@ -231,14 +242,18 @@ impl ImplicitStep<'_> {
         constraint_solver.add_impulses(self.system, self.q0, end, &impulses);
     }
 
-    /// Σ wᵢ rᵢ², +∞ where infeasible.
-    fn merit(&mut self, x: &[f64]) -> f64 {
+    /// Σ wᵢ rᵢ² and the residual r; +∞ and nothing where infeasible.
+    fn merit(&mut self, x: &[f64]) -> (f64, Vec<f64>) {
         let mut r = vec![0.0; x.len()];
         if !self.residual(x, &mut r) {
-            return f64::INFINITY;
+            return (f64::INFINITY, Vec::new());
         }
         let merit: f64 = r.iter().enumerate().map(|(i, r)| self.weight(i) * r * r).sum();
-        self.cached_residual = Some((x.to_vec(), r));
-        if merit.is_nan() { f64::INFINITY } else { merit }
+        if merit.is_nan() { (f64::INFINITY, Vec::new()) } else { (merit, r) }
+    }
+
+    /// Σ (xᵢ − yᵢ)²/wᵢ.
+    fn inertia_between(&self, x: &[f64], y: &[f64]) -> f64 {
+        x.iter().zip(y).enumerate().map(|(i, (x, y))| (x - y).powi(2) / self.weight(i)).sum()
     }
 }

@@ -206,7 +206,9 @@ impl<'a> ImplicitStep<'a> {
         };
         match (rates, self.parts.potential) {
             (Some(rates), PotentialRule::Discrete) => {
-                discrete_hessian(self.system, time, &earlier(rates, self.h), x, curvature, a);
+                let half = 0.5 * self.h;
+                let (times, start) = ([time - half, time + half], earlier(rates, self.h));
+                discrete_hessian(self.system, times, &start, x, curvature, a);
             }
             _ => self.system.hessian(time, x, curvature, a),
         }
@@ -280,6 +282,14 @@ impl<'a> ImplicitStep<'a> {
     }
 }
 
+impl ImplicitStep<'_> {
+    /// Which second derivative the matrix has at x. That of a fitted system is the projected one at the start of the step.
+    fn assembled_curvature(&self, x: &[f64], asked: Curvature) -> Curvature {
+        let fitted = self.system.abilities().correction.is_some();
+        if fitted && x == self.q0 { Curvature::Projected } else { asked }
+    }
+}
+
 impl Objective for ImplicitStep<'_> {
     fn value(&mut self, x: &[f64]) -> (f64, f64) {
         if self.cached_value.0 == x {
@@ -304,6 +314,10 @@ impl Objective for ImplicitStep<'_> {
 
     fn hessian(&mut self, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         self.matrix(self.parts.time, x, None, curvature, h);
+    }
+
+    fn curvature_at(&self, x: &[f64], asked: Curvature) -> Curvature {
+        self.assembled_curvature(x, asked)
     }
 
     fn low_rank(&self) -> Option<Deflation> {
@@ -336,7 +350,9 @@ impl Equations for ImplicitStep<'_> {
                 self.system.gradient(self.parts.time, x, r);
                 r.iter().all(|g| g.is_finite())
             }
-            PotentialRule::Discrete => discrete_gradient(self.system, self.parts.time, self.q0, x, r),
+            PotentialRule::Discrete => {
+                discrete_gradient(self.system, [self.t0, self.t0 + self.h], self.q0, x, r)
+            }
         };
         if !feasible {
             return false;
@@ -362,6 +378,10 @@ impl Equations for ImplicitStep<'_> {
 
     fn is_nearly_symmetric(&self) -> bool {
         true
+    }
+
+    fn curvature_at(&self, x: &[f64], asked: Curvature) -> Curvature {
+        self.assembled_curvature(x, asked)
     }
 
     fn rates(&mut self, x: &[f64], rates: &mut Vec<f64>) {

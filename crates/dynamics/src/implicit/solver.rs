@@ -59,6 +59,21 @@ impl PersistentWorkspace {
         })
     }
 
+    /// Solves with the work space for matrices of this pattern. What fails leaves no trace in it that later solves depend on.
+    pub fn attempt<T>(
+        &mut self,
+        pattern: &Arc<BlockPattern>,
+        solve: impl FnOnce(&mut Workspace) -> Result<T, StepError>,
+    ) -> Result<T, StepError> {
+        let work = self.workspace_for(pattern);
+        let choice = work.choice();
+        let solved = solve(work);
+        if solved.is_err() {
+            work.restore_choice(choice);
+        }
+        solved
+    }
+
     /// Resets everything but the elimination order, which depends on the pattern and the couplings alone.
     pub fn reset(&mut self) {
         if let Some(work) = &mut self.work {
@@ -113,7 +128,8 @@ impl Solver {
         x: &mut [f64],
         other: Vec<f64>,
     ) -> Result<SolveReport, StepError> {
-        let (system, stopping, method) = (step.system, self.stopping(step.system), self.method);
+        let (system, method) = (step.system, self.method);
+        let stopping = self.stopping(system.length());
         step.solve(x, other, method, &stopping, self.persistent.workspace(system))
     }
 
@@ -125,8 +141,20 @@ impl Solver {
         x: &mut [f64],
         origin: &[f64],
     ) -> Result<SolveReport, SolveError> {
-        let stopping = self.stopping(system);
-        find_root(equations, x, origin, &stopping, self.persistent.workspace(system))
+        self.root_of(equations, system.length(), system.pattern(), x, origin)
+    }
+
+    /// Solves equations whose matrices have this pattern, on a body of this length, m.
+    pub fn root_of(
+        &mut self,
+        equations: &mut dyn Equations,
+        length: f64,
+        pattern: &Arc<BlockPattern>,
+        x: &mut [f64],
+        origin: &[f64],
+    ) -> Result<SolveReport, SolveError> {
+        let stopping = self.stopping(length);
+        find_root(equations, x, origin, &stopping, self.persistent.workspace_for(pattern))
     }
 
     /// See [`crate::Integrator::set_effort`].
@@ -136,9 +164,9 @@ impl Solver {
         in_force
     }
 
-    fn stopping(&self, system: &dyn System) -> Stopping {
+    fn stopping(&self, length: f64) -> Stopping {
         let Self { tolerance, max_iterations, direct, conserving, enough, .. } = *self;
-        Stopping { tolerance, max_iterations, length: system.length(), direct, conserving, enough }
+        Stopping { tolerance, max_iterations, length, direct, conserving, enough }
     }
 }
 

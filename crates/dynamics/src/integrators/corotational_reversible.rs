@@ -32,7 +32,7 @@ use crate::step::first_not_finite;
 use crate::system::abilities::AppliedRemainder;
 use crate::{Memory, MemoryError, State, StepError, StepStats, System};
 use lilyan_solve::BlockMatrix;
-use lilyan_solve::newton::{Curvature, Linearisation, RigidMotions, SolveError};
+use lilyan_solve::newton::{Curvature, Linearisation, RigidMotions, SolveError, Workspace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "corotational-reversible",
@@ -86,15 +86,20 @@ impl Start<'_> {
     }
 }
 
-impl Integrator for CorotationalReversible {
-    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<StepStats, StepError> {
+impl CorotationalReversible {
+    fn step_with(
+        &mut self,
+        work: &mut Workspace,
+        system: &dyn System,
+        state: &mut State,
+        h: f64,
+    ) -> Result<StepStats, StepError> {
         let abilities = system.abilities();
         let turning =
             abilities.corotated.map_err(|lacking| StepError::Refused { reason: lacking.to_string() })?;
-        let Self { rotation, persistent, prescribed } = self;
+        let Self { rotation, prescribed, .. } = self;
         prescribed.prepare(system, state, h)?;
         let (n, t, t1) = (state.q.len(), state.t, state.t + h);
-        let work = persistent.workspace(system);
 
         let mut g = vec![0.0; n];
         turning.corotated_gradient(t, &state.q, *rotation, &prescribed.mask, &mut g);
@@ -127,8 +132,8 @@ impl Integrator for CorotationalReversible {
             let cause = SolveError::Singular { dof: e.dof };
             StepError::Solve { cause, t, h }
         })?;
-        if !prescribed.any() {
-            work.balance(&right, &mut v, &state.q, RigidMotions::Translations);
+        if solved.iterations > 0 {
+            work.balance(&right, &mut v, &state.q, RigidMotions::Translations, &prescribed.mask);
         }
 
         let mut q1: Vec<f64> = (0..n).map(|i| state.q[i] + h * v[i]).collect();
@@ -154,6 +159,15 @@ impl Integrator for CorotationalReversible {
         }
         prescribed.finish(system, state, h, &mut q1, &mut p1)?;
         Ok(solved.into())
+    }
+}
+
+impl Integrator for CorotationalReversible {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<StepStats, StepError> {
+        let mut persistent = std::mem::take(&mut self.persistent);
+        let done = persistent.attempt(system.pattern(), |work| self.step_with(work, system, state, h));
+        self.persistent = persistent;
+        done
     }
 
     fn claims(&self) -> Claims {

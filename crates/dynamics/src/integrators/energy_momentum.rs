@@ -54,7 +54,7 @@ impl Scheme for EnergyMomentum {
             &mut q,
         )?;
         let mut g = vec![0.0; n];
-        if !discrete_gradient(system, time, &state.q, &q, &mut g) {
+        if !discrete_gradient(system, [state.t, state.t + h], &state.q, &q, &mut g) {
             return Err(step.infeasible());
         }
         let mut f = vec![0.0; n];

@@ -19,6 +19,7 @@ mod dgsi;
 mod energy_momentum;
 mod ere;
 mod explicit_euler;
+mod galerkin;
 mod generalized_alpha;
 mod implicit_midpoint;
 mod mssi;
@@ -87,6 +88,7 @@ impl Entry {
 pub static CATALOGUE: &[Entry] = &[
     variational::ENTRY,
     variational_4::ENTRY,
+    galerkin::ENTRY,
     verlet::ENTRY,
     energy_momentum::ENTRY,
     backward_euler::ENTRY,

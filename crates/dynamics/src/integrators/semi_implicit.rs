@@ -14,7 +14,8 @@ use crate::implicit::{PersistentWorkspace, reuse_key};
 use crate::prescribed::Prescribed;
 use crate::{Memory, MemoryError, State, StepError, StepStats, StiffPart, System};
 use lilyan_solve::BlockMatrix;
-use lilyan_solve::newton::{Curvature, Linearisation, RigidMotions, SolveError};
+use lilyan_solve::linear::LinearReport;
+use lilyan_solve::newton::{Curvature, Linearisation, RigidMotions, SolveError, Workspace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "semi-implicit",
@@ -112,93 +113,124 @@ impl SemiImplicit {
     }
 }
 
-impl Integrator for SemiImplicit {
-    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<StepStats, StepError> {
-        let n = state.q.len();
-        let t1 = state.t + h;
-        self.prescribed.prepare(system, state, h)?;
-        let abilities = system.abilities();
-        let pattern = match self.tries[0] {
-            Implicit::All(_) => system.pattern(),
-            Implicit::Part(part) => {
-                abilities.split.map_or(system.pattern(), |split| split.stiff_pattern(part))
-            }
-        };
-        let work = self.persistent.workspace_for(pattern);
+/// A step, and what its matrix depends on besides t, q and v.
+struct LinearStep<'a> {
+    system: &'a dyn System,
+    state: &'a State,
+    prescribed: &'a Prescribed,
+    h: f64,
+}
 
-        let mut rhs = vec![0.0; n];
-        system.gradient(t1, &state.q, &mut rhs);
-        for r in rhs.iter_mut() {
-            *r = -*r;
+impl LinearStep<'_> {
+    fn t1(&self) -> f64 {
+        self.state.t + self.h
+    }
+
+    /// The forces at q_k, N.
+    fn forces(&self) -> Result<Vec<f64>, StepError> {
+        let Self { system, state, h, .. } = *self;
+        let mut f = vec![0.0; state.q.len()];
+        system.gradient(self.t1(), &state.q, &mut f);
+        f.iter_mut().for_each(|f| *f = -*f);
+        if let Some(dissipation) = system.abilities().dissipation {
+            dissipation.add_forces(self.t1(), &state.q, &state.v, &mut f);
         }
-        if let Some(dissipation) = abilities.dissipation {
-            dissipation.add_forces(t1, &state.q, &state.v, &mut rhs);
+        match f.iter().position(|f| !f.is_finite()) {
+            Some(dof) => Err(StepError::NotFinite { t: state.t, h, dof }),
+            None => Ok(f),
         }
-        if let Some(dof) = rhs.iter().position(|r| !r.is_finite()) {
-            return Err(StepError::NotFinite { t: state.t, h, dof });
-        }
-        let mut known = vec![0.0; n];
-        self.prescribed.mean_velocity(&state.q, h, &mut known);
-        for i in 0..n {
-            if self.prescribed.mask[i] {
-                known[i] -= state.v[i];
-            }
-        }
-        let mut dv = vec![0.0; n];
+    }
+
+    /// Assembles M + hD + h²K, and returns h(f − hKv) without the share of `known`, the Δv of Dirichlet dofs.
+    fn assemble(&self, implicit: Implicit, forces: &[f64], known: &[f64], a: &mut BlockMatrix) -> Vec<f64> {
+        let Self { system, state, h, .. } = *self;
+        let n = known.len();
         let (mut product, mut damped) = (vec![0.0; n], vec![0.0; n]);
-        let first = self.tries[0];
+        let abilities = system.abilities();
+        assemble_damping(system, self.t1(), &state.q, &state.v, h, a);
+        if abilities.dissipation.is_some() {
+            a.mul_vec(&state.v, &mut damped);
+        }
+        add_stiffness(system, implicit, self.t1(), &state.q, a);
+        a.mul_vec(&state.v, &mut product);
+        product.iter_mut().zip(&damped).for_each(|(all, damped)| *all -= damped);
+        if let Some(correction) = abilities.correction {
+            correction.add_stiffness(&state.v, &mut product);
+        }
+        let mut right: Vec<f64> = (0..n).map(|i| h * (forces[i] - h * product[i])).collect();
+        complete(system, h, a);
+        a.mul_vec(known, &mut product);
+        if let Some(correction) = abilities.correction {
+            // What is held is no unknown of the low-rank matrix, but moves the modes.
+            let mut pulled = vec![0.0; n];
+            correction.add_stiffness(known, &mut pulled);
+            product.iter_mut().zip(&pulled).for_each(|(p, k)| *p += h * h * k);
+        }
         let mask = &self.prescribed.mask;
-        let key = reuse_key(system, t1, [h * h, h], mask);
+        (0..n).for_each(|i| right[i] = if mask[i] { 0.0 } else { right[i] - product[i] });
+        a.hold(mask);
+        right
+    }
+
+    /// Δv, with the first matrix that is positive definite. It is zero at Dirichlet dofs.
+    fn solve(
+        &self,
+        method: &SemiImplicit,
+        work: &mut Workspace,
+    ) -> Result<(Vec<f64>, LinearReport), StepError> {
+        let Self { system, state, h, prescribed } = *self;
+        let (correction, mask) = (system.abilities().correction, &prescribed.mask);
+        let forces = self.forces()?;
+        let mut known = vec![0.0; forces.len()];
+        prescribed.mean_velocity(&state.q, h, &mut known);
+        (0..known.len()).filter(|&i| mask[i]).for_each(|i| known[i] -= state.v[i]);
+        let key = reuse_key(system, self.t1(), [h * h, h], mask);
+        let first = method.tries[0];
         work.begin_linear(key, &mut |origin, a| {
-            let implicit = first.with(origin.curvature);
             assemble_damping(system, origin.key.time, &origin.x, &origin.rates, h, a);
-            add_stiffness(system, implicit, origin.key.time, &origin.x, a);
+            add_stiffness(system, first.with(origin.curvature), origin.key.time, &origin.x, a);
             complete(system, h, a);
             a.hold(mask);
         });
-        let mut solved = None;
-        for (k, implicit) in self.tries.iter().enumerate() {
-            let a = work.matrix_mut();
-            let damping = abilities.dissipation.is_some();
-            assemble_damping(system, t1, &state.q, &state.v, h, a);
-            if damping {
-                a.mul_vec(&state.v, &mut damped);
-            }
-            add_stiffness(system, *implicit, t1, &state.q, a);
-            a.mul_vec(&state.v, &mut product);
-            product.iter_mut().zip(&damped).for_each(|(all, damped)| *all -= damped);
-            if let Some(correction) = abilities.correction {
-                correction.add_stiffness(&state.v, &mut product);
-            }
-            for i in 0..n {
-                dv[i] = h * (rhs[i] - h * product[i]);
-            }
-            complete(system, h, a);
-            a.mul_vec(&known, &mut product);
-            for i in 0..n {
-                dv[i] = if mask[i] { 0.0 } else { dv[i] - product[i] };
-            }
-            a.hold(mask);
-            work.correct(abilities.correction.map(|c| c.deflation(h * h, h)));
-            let at = Linearisation { x: &state.q, rates: &state.v, curvature: implicit.curvature(), key };
-            product.copy_from_slice(&dv);
+        let mut failed = None;
+        for implicit in method.tries {
+            let right = self.assemble(*implicit, &forces, &known, work.matrix_mut());
+            work.correct(correction.map(|c| c.deflation(h * h, h)));
+            // A fitted system has the projected second derivative at the start of the step.
+            let curvature = if correction.is_some() { Curvature::Projected } else { implicit.curvature() };
+            let at = Linearisation { x: &state.q, rates: &state.v, curvature, key };
+            let mut dv = right.clone();
             match work.solve_linear(&at, &mut dv, ACCURACY) {
-                Ok(report) => {
-                    solved = Some(report);
-                    break;
+                Ok(solved) => {
+                    if solved.iterations > 0 {
+                        work.balance(&right, &mut dv, &state.q, method.exact_motions(), mask);
+                    }
+                    return Ok((dv, solved));
                 }
-                Err(e) if k + 1 == self.tries.len() => {
-                    let cause = SolveError::Singular { dof: e.dof };
-                    return Err(StepError::Solve { cause, t: state.t, h });
-                }
-                Err(_) => {}
+                Err(e) => failed = Some(SolveError::Singular { dof: e.dof }),
             }
         }
-        if !self.prescribed.any() {
-            let motions =
-                if self.claims.angular_momentum { RigidMotions::All } else { RigidMotions::Translations };
-            work.balance(&product, &mut dv, &state.q, motions);
-        }
+        let cause = failed.expect("there is a matrix");
+        Err(StepError::Solve { cause, t: state.t, h })
+    }
+}
+
+impl SemiImplicit {
+    fn exact_motions(&self) -> RigidMotions {
+        if self.claims.angular_momentum { RigidMotions::All } else { RigidMotions::Translations }
+    }
+
+    fn step_with(
+        &mut self,
+        work: &mut Workspace,
+        system: &dyn System,
+        state: &mut State,
+        h: f64,
+    ) -> Result<StepStats, StepError> {
+        let (n, t1) = (state.q.len(), state.t + h);
+        self.prescribed.prepare(system, state, h)?;
+        let step = LinearStep { system, state, prescribed: &self.prescribed, h };
+        let (dv, solved) = step.solve(self, work)?;
         let mut v: Vec<f64> = (0..n).map(|i| state.v[i] + dv[i]).collect();
         let mut q1: Vec<f64> = (0..n).map(|i| state.q[i] + h * v[i]).collect();
         let Prescribed { constraint_solver, mask, .. } = &mut self.prescribed;
@@ -212,7 +244,23 @@ impl Integrator for SemiImplicit {
             return Err(StepError::Infeasible { t: state.t, h });
         }
         self.prescribed.finish(system, state, h, &mut q1, &mut p1)?;
-        Ok(solved.unwrap_or_default().into())
+        Ok(solved.into())
+    }
+}
+
+impl Integrator for SemiImplicit {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<StepStats, StepError> {
+        let abilities = system.abilities();
+        let pattern = match self.tries[0] {
+            Implicit::All(_) => system.pattern(),
+            Implicit::Part(part) => {
+                abilities.split.map_or(system.pattern(), |split| split.stiff_pattern(part))
+            }
+        };
+        let mut persistent = std::mem::take(&mut self.persistent);
+        let done = persistent.attempt(pattern, |work| self.step_with(work, system, state, h));
+        self.persistent = persistent;
+        done
     }
 
     fn claims(&self) -> Claims {

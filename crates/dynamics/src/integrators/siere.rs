@@ -34,26 +34,28 @@
 //! uᵀDu, which is exact for Rayleigh damping; for other damping each part feels the velocity that the others have gained in half
 //! a step.
 //! A translation of the whole system that no force resists is an additional exact mode. Without modes the method is
-//! `semi-implicit`, or the midpoint rule.
+//! `semi-implicit`, or `implicit-midpoint` itself, with the claims of that method.
 
-use super::{Claims, Entry, Integrator, backward_euler};
+use super::{Claims, Entry, Integrator, backward_euler, implicit_midpoint};
 use crate::implicit::PersistentWorkspace;
 use crate::linearised::{Linearised, Translation, finish};
 use crate::modes;
-use crate::options::{Kind, OptionSpec};
+use crate::options::{Kind, OptionSpec, Value};
 use crate::prescribed::Prescribed;
 use crate::{Memory, MemoryError, MemoryRecord, State, StepError, StepStats, System};
 use choice::Choice;
 use lilyan_solve::SecondOrderSystem;
 use lilyan_solve::eigen::Subspace;
 use lilyan_solve::newton::{Curvature, SolveError, SolverMemory, Workspace};
-use lilyan_solve::{BlockMatrix, EigenError};
+use lilyan_solve::{BlockMatrix, EigenError, NotPositiveDefinite};
 use serde::{Deserialize, Serialize};
 use split::{Motion, Rest, Split, Way};
 use std::cell::Cell;
+use step_solver::StepSolver;
 
 mod choice;
 mod split;
+mod step_solver;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "siere",
@@ -76,14 +78,26 @@ pub(super) const ENTRY: Entry = Entry {
                   midpoint rule, which makes the method one of second order",
             kind: Kind::Word { choices: &["semi-implicit", "backward-euler", "midpoint"] },
         },
+        OptionSpec {
+            name: "tolerance",
+            doc: "size of the last correction of the rest relative to the velocity that it gains, where it is solved until it \
+                  converges",
+            kind: Kind::Number { min: 1e-15, max: 0.5, default: 1e-6 },
+        },
     ],
     variants: &[
         &[("modes", super::Variant::Number(2.0))],
+        &[("h_part", super::Variant::Word("backward-euler"))],
         &[("h_part", super::Variant::Word("midpoint"))],
+        &[("h_part", super::Variant::Word("midpoint")), ("select", super::Variant::Word("motion"))],
         &[("modes", super::Variant::Number(0.0)), ("h_part", super::Variant::Word("midpoint"))],
     ],
     build: |options| {
         let wanted = options.number_or_word("modes").map(|n| n as usize);
+        if wanted == Some(0) && options.word("h_part") == "midpoint" {
+            let tolerance = ("tolerance".into(), Value::Number(options.number("tolerance")));
+            return implicit_midpoint::ENTRY.create(&[tolerance]).expect("it has this option");
+        }
         Box::new(Siere {
             choice: Choice { wanted, lowest: options.word("select") == "lowest" },
             rest: match options.word("h_part") {
@@ -91,6 +105,7 @@ pub(super) const ENTRY: Entry = Entry {
                 "midpoint" => Rest::Midpoint,
                 _ => Rest::SemiImplicit,
             },
+            tolerance: options.number("tolerance"),
             persistent: PersistentWorkspace::default(),
             prescribed: Prescribed::default(),
             modes: None,
@@ -106,6 +121,7 @@ const SLOWEST: f64 = 1e-4;
 struct Siere {
     choice: Choice,
     rest: Rest,
+    tolerance: f64,
     persistent: PersistentWorkspace,
     prescribed: Prescribed,
     modes: Option<Modes>,
@@ -147,14 +163,14 @@ impl Modes {
         &mut self,
         linear: &Linearised<'_>,
         translations: &[Translation],
-        work: &mut Workspace,
+        solver: &mut StepSolver<'_>,
         h: f64,
     ) {
         let n = linear.velocity.len();
         let keep = |u: &mut [f64]| linear.project_out(translations, u);
         let attempts = if self.subspace.vectors.is_empty() { 0 } else { SETTLING };
         for _ in 0..attempts {
-            let mut solve = |x: &mut [f64], columns: usize| work.solve_many(x, columns);
+            let mut solve = |x: &mut [f64], columns: usize| solver.precondition(x, columns);
             let Some(sizes) = self.subspace.refine(linear, &mut solve, &keep, n) else { return };
             if sizes.iter().all(|size| h * h * size < SETTLED) {
                 return;
@@ -167,7 +183,7 @@ impl Modes {
         &mut self,
         linear: &Linearised<'_>,
         translations: &[Translation],
-        work: &mut Workspace,
+        solver: &mut StepSolver<'_>,
         motion: &Motion,
         choice: Choice,
         h: f64,
@@ -175,7 +191,7 @@ impl Modes {
         if choice.wanted == Some(0) || self.subspace.vectors.is_empty() {
             return Some(());
         }
-        let mut solve = |x: &mut [f64], columns: usize| work.solve_many(x, columns);
+        let mut solve = |x: &mut [f64], columns: usize| solver.precondition(x, columns);
         let keep = |u: &mut [f64]| linear.project_out(translations, u);
         let used = Cell::new(0);
         let choose = |values: &[f64], along: &[Vec<f64>]| {
@@ -199,72 +215,144 @@ impl Modes {
     }
 }
 
-impl Integrator for Siere {
-    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<StepStats, StepError> {
+/// What a step adds to q and v, and whether it keeps the energy.
+struct Increments {
+    dq: Vec<f64>,
+    dv: Vec<f64>,
+    sound: bool,
+}
+
+impl Siere {
+    /// The increments of a step with the matrix of the work space. The inner error: the matrix is not positive definite.
+    fn increments(
+        &mut self,
+        system: &dyn System,
+        state: &State,
+        linear: &Linearised<'_>,
+        translations: &[Translation],
+        solver: &mut StepSolver<'_>,
+        h: f64,
+    ) -> Result<Result<Increments, NotPositiveDefinite>, StepError> {
         let n = state.q.len();
-        self.prescribed.prepare(system, state, h)?;
-        let mask = &self.prescribed.mask;
         let failed = |cause| StepError::Solve { cause, t: state.t, h };
-        let mut linear = Linearised::new(system, state, &self.prescribed, h, self.rest.when())?;
-        let translations = linear.split_translations(h);
-        let work = self.persistent.workspace(system);
-        let tau = self.rest.reach() * h;
-        linear.shifted(tau, Curvature::Exact, work.matrix_mut());
-        if work.factor_matrix().is_err() {
-            linear.project_stiffness();
-            linear.shifted(tau, Curvature::Exact, work.matrix_mut());
-            work.factor_matrix().map_err(|e| failed(SolveError::Singular { dof: e.dof }))?;
+        if let Err(e) = solver.begin() {
+            return Ok(Err(e));
         }
-        work.correct(system.abilities().correction.map(|c| c.deflation(tau * tau, tau)));
+        let mask = solver.held;
         let held = mask.iter().filter(|h| **h).count();
         if self.modes.as_ref().is_none_or(|m| m.held != held || m.subspace.vectors.len() % n != 0) {
-            let modes = Modes::new(&linear, system, mask, &translations, self.choice.first());
+            let modes = Modes::new(linear, system, mask, translations, self.choice.first());
             let mut modes = modes.map_err(|e| {
                 failed(match e {
                     EigenError::NotPositiveDefinite { dof } => SolveError::Singular { dof },
                     _ => SolveError::NotFinite { dof: None },
                 })
             })?;
-            modes.settle(&linear, &translations, work, h);
+            modes.settle(linear, translations, solver, h);
             self.modes = Some(modes);
         }
         let modes = self.modes.as_mut().expect("just made");
         let mut motion = Motion { momentum: vec![0.0; n], force: vec![0.0; n] };
         linear.mass(&linear.velocity, &mut motion.momentum);
         linear.mass(&linear.acceleration, &mut motion.force);
-        if modes.follow(&linear, &translations, work, &motion, self.choice, h).is_none() {
+        if modes.follow(linear, translations, solver, &motion, self.choice, h).is_none() {
             self.modes = None;
             return Err(failed(SolveError::NotFinite { dof: None }));
         }
-
-        let (linear, translations) = (&linear, &translations[..]);
-        let split = Split { linear, translations, modes, motion: &motion, h, rest: self.rest };
+        let (motion, rest, tolerance) = (&motion, self.rest, self.tolerance);
+        let split = Split { linear, translations, modes, motion, h, rest, tolerance };
         let before = linear.potential(&vec![0.0; n]);
         let several = modes.used > 0 || self.rest != Rest::SemiImplicit;
-        let ways = if several { &[Way::Warm, Way::Cold][..] } else { &[] };
-        let mut steps = ways.iter().filter_map(|way| split.advance(*way, work));
-        let sound = steps.find(|(dq, dv)| split.keeps_energy(before, dq, dv));
-        drop(steps);
-        let (mut dq, mut dv) = match sound {
-            Some(step) => step,
-            None => {
-                let step = split.advance(Way::WithoutModes, work).expect("one solve");
-                if !split.keeps_energy(before, &step.0, &step.1) {
-                    // A new one, since it is rare, and memory would have to be part of every checkpoint.
-                    let mut whole = backward_euler::ENTRY.create(&[]).expect("its defaults");
-                    if let Ok(stats) = whole.step(system, state, h) {
-                        return Ok(stats);
-                    }
-                }
-                step
+        for way in if several { &[Way::Warm, Way::Cold, Way::WithoutModes][..] } else { &[Way::WithoutModes] }
+        {
+            let (dq, dv) = match split.advance(*way, solver) {
+                Err(e) => return Ok(Err(e)),
+                Ok(None) => continue,
+                Ok(Some(step)) => step,
+            };
+            let sound = split.keeps_energy(before, &dq, &dv);
+            if sound || *way == Way::WithoutModes {
+                return Ok(Ok(Increments { dq, dv, sound }));
             }
-        };
-        for translation in translations {
+        }
+        Err(failed(SolveError::NotFinite { dof: None }))
+    }
+
+    fn step_with(
+        &mut self,
+        work: &mut Workspace,
+        system: &dyn System,
+        state: &mut State,
+        h: f64,
+    ) -> Result<StepStats, StepError> {
+        let mut prescribed = std::mem::take(&mut self.prescribed);
+        let done = self.step_holding(&mut prescribed, work, system, state, h);
+        self.prescribed = prescribed;
+        done
+    }
+
+    fn step_holding(
+        &mut self,
+        prescribed: &mut Prescribed,
+        work: &mut Workspace,
+        system: &dyn System,
+        state: &mut State,
+        h: f64,
+    ) -> Result<StepStats, StepError> {
+        prescribed.prepare(system, state, h)?;
+        let mut linear = Linearised::new(system, state, prescribed, h, self.rest.when())?;
+        let translations = linear.split_translations(h);
+        let tau = self.rest.reach() * h;
+        let correction = system.abilities().correction;
+        let mut found = None;
+        let mut stats = StepStats { newton_iterations: 1, ..StepStats::default() };
+        for projected in [false, true] {
+            if projected {
+                linear.project_stiffness();
+            }
+            work.begin_linear(None, &mut |_, _| {});
+            linear.shifted(tau, Curvature::Exact, work.matrix_mut());
+            work.correct(correction.map(|c| c.deflation(tau * tau, tau)));
+            let mut solver = StepSolver::new(work, &state.q, &prescribed.mask);
+            let increments = self.increments(system, state, &linear, &translations, &mut solver, h)?;
+            stats.linear_iterations += solver.report.iterations;
+            stats.multigrid += usize::from(solver.report.multigrid);
+            match increments {
+                Ok(increments) => {
+                    found = Some(increments);
+                    break;
+                }
+                Err(e) if projected => {
+                    let cause = SolveError::Singular { dof: e.dof };
+                    return Err(StepError::Solve { cause, t: state.t, h });
+                }
+                Err(_) => {}
+            }
+        }
+        let Increments { mut dq, mut dv, sound } = found.expect("the last failure returns");
+        if !sound {
+            // A new one, since it is rare, and memory would have to be part of every checkpoint.
+            let mut whole = backward_euler::ENTRY.create(&[]).expect("its defaults");
+            if let Ok(stats) = whole.step(system, state, h) {
+                return Ok(stats);
+            }
+        }
+        for translation in &translations {
             translation.add_to(&mut dq, &mut dv);
         }
         linear.add_drift(h, &mut dq);
-        finish(system, state, &mut self.prescribed, h, dq, dv)?;
-        Ok(StepStats { newton_iterations: 1, linear_iterations: 0, ..Default::default() })
+        drop(linear);
+        finish(system, state, prescribed, h, dq, dv)?;
+        Ok(stats)
+    }
+}
+
+impl Integrator for Siere {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<StepStats, StepError> {
+        let mut persistent = std::mem::take(&mut self.persistent);
+        let done = persistent.attempt(system.pattern(), |work| self.step_with(work, system, state, h));
+        self.persistent = persistent;
+        done
     }
 
     fn claims(&self) -> Claims {

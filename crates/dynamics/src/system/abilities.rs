@@ -135,8 +135,9 @@ pub trait PrescribedMotion {
 /// Potential energy that changes in time, of moving obstacles say. It is part of W and of the energy parts. This trait serves only to
 /// account for the work of what changes it.
 pub trait TimedPotential {
-    /// Its energy at time t, J.
-    fn timed_energy(&self, t: f64, q: &[f64]) -> f64;
+    /// The work over a step between the times `t`, J: the change of its energy less the work of its discrete gradient
+    /// ([`DiscreteGradient`]) in the motion.
+    fn work(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> f64;
 }
 
 /// Dead loads. They are part of W as −load·q. This trait serves only to account for their work.
@@ -225,14 +226,24 @@ pub trait FeasibleStep {
     fn max_step(&self, q: &[f64], d: &[f64]) -> f64;
 }
 
-/// A discrete gradient of W.
+/// A discrete gradient of W between two times.
+///
+/// Loads are those of the middle. What moves is met as it moves: ∇̄W belongs to the motion relative to it, so that a step does not
+/// depend on the frame of an observer at constant velocity.
 pub trait DiscreteGradient {
-    /// ∇̄W with ∇̄W·(q₁−q₀) = W(q₁) − W(q₀), equivariant under rigid motion where W is invariant;
+    /// ∇̄W with ∇̄W·(q₁−q₀) = W(q₁) − W(q₀) where nothing moves, equivariant under rigid motion where W is invariant;
     /// overwrites `g`. Returns `false` where it is infeasible.
-    fn discrete_gradient(&self, t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool;
+    fn discrete_gradient(&self, t: [f64; 2], q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool;
     /// Adds a symmetric approximation of its derivative with respect to q₁ to `h`, which is zero; see
     /// [`super::half_hessian`].
-    fn add_discrete_hessian(&self, t: f64, q0: &[f64], q1: &[f64], curvature: Curvature, h: &mut BlockMatrix);
+    fn add_discrete_hessian(
+        &self,
+        t: [f64; 2],
+        q0: &[f64],
+        q1: &[f64],
+        curvature: Curvature,
+        h: &mut BlockMatrix,
+    );
 }
 
 /// A stiff part of W, for methods that treat only that part implicitly and ∇W explicitly.

@@ -22,7 +22,7 @@ pub trait Deformation {
 
 /// A low-rank correction K‡ − K of the stiffness and D‡ − D of the damping matrix.
 pub trait ModalCorrection {
-    /// y ← y + (K‡ − K) x.
+    /// y ← y + (K‡ − K) x at free dofs; x may move held ones.
     fn add_stiffness(&self, x: &[f64], y: &mut [f64]);
     /// y ← y + (D‡ − D) x.
     fn add_damping(&self, x: &[f64], y: &mut [f64]);

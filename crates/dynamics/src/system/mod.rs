@@ -61,12 +61,14 @@ pub trait System: Sync {
 /// ∇̄W with ∇̄W·(q₁−q₀) = W(q₁) − W(q₀); overwrites `g`. `false` where infeasible.
 ///
 /// It is that of the system if there is one ([`Abilities::discrete_gradient`]). Otherwise it is the gradient at the midpoint
-/// with the correction of \[gonzalez2000\], which conserves energy but not angular momentum.
-pub fn discrete_gradient(system: &dyn System, t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
+/// with the correction of \[gonzalez2000\], which conserves energy but not angular momentum. W is that of the middle of the step
+/// between the times `t`; for things that move see [`abilities::DiscreteGradient`].
+pub fn discrete_gradient(system: &dyn System, t: [f64; 2], q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
     if let Some(own) = system.abilities().discrete_gradient {
         return own.discrete_gradient(t, q0, q1, g);
     }
     let middle: Vec<f64> = q0.iter().zip(q1).map(|(a, b)| 0.5 * (a + b)).collect();
+    let t = 0.5 * (t[0] + t[1]);
     system.gradient(t, &middle, g);
     let (w0, w1) = (system.energy(t, q0), system.energy(t, q1));
     let square: f64 = q0.iter().zip(q1).map(|(a, b)| (b - a) * (b - a)).sum();
@@ -92,20 +94,20 @@ pub fn three_quarters(q0: &[f64], q1: &[f64]) -> Vec<f64> {
 /// Half of the Hessian at [`three_quarters`]. `h` is zero before.
 pub fn half_hessian(
     system: &dyn System,
-    t: f64,
+    t: [f64; 2],
     q0: &[f64],
     q1: &[f64],
     curvature: Curvature,
     h: &mut BlockMatrix,
 ) {
-    system.hessian(t, &three_quarters(q0, q1), curvature, h);
+    system.hessian(0.5 * (t[0] + t[1]), &three_quarters(q0, q1), curvature, h);
     h.scale(0.5);
 }
 
 /// A symmetric approximation of the derivative of [`discrete_gradient`] with respect to q₁. `h` is zero before.
 pub fn discrete_hessian(
     system: &dyn System,
-    t: f64,
+    t: [f64; 2],
     q0: &[f64],
     q1: &[f64],
     curvature: Curvature,

@@ -140,7 +140,7 @@ impl AdditiveSplit for Particles {
 
 impl DiscreteGradient for Particles {
     /// ½(s₀ + s₁) (ψ₁ − ψ₀)/(½|s₁|² − ½|s₀|²): a function of |s|² alone, hence equivariant.
-    fn discrete_gradient(&self, _t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
+    fn discrete_gradient(&self, _t: [f64; 2], q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         g.fill(0.0);
         for spring in &self.springs {
             let (s0, s1) = (between(q0, spring), between(q1, spring));
@@ -154,7 +154,7 @@ impl DiscreteGradient for Particles {
     }
     fn add_discrete_hessian(
         &self,
-        t: f64,
+        t: [f64; 2],
         q0: &[f64],
         q1: &[f64],
         curvature: Curvature,

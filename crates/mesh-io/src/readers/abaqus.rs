@@ -1,7 +1,8 @@
-//! Abaqus `.inp` decks: the nodes, the tetrahedra C3D4 (and the corners of C3D10), and the sets.
+//! Abaqus `.inp` decks: the nodes, the solid elements of order 1 and 2, and the sets.
 
 use super::error::{Place, ReadError};
 use super::raw_mesh::{ItemNumbers, RawMesh};
+use super::solid_cell::SolidCell;
 use super::text::{TextCursor, parse_int, show, text};
 use super::{Content, Reader};
 use std::collections::HashMap;
@@ -9,7 +10,7 @@ use std::collections::HashMap;
 pub(super) const READER: Reader = Reader {
     name: "Abaqus",
     extensions: &["inp"],
-    summary: "C3D4 and the corners of C3D10; ELSET as named tags, NSET as vertex sets",
+    summary: "C3D4, C3D10 and, split into tets, C3D5, C3D6, C3D8, C3D15 and C3D20; ELSET as named tags, NSET as vertex sets",
     content: Content::Solid,
     begins: |head| TextCursor::new(head, None).word().is_none_or(|w| w.first() == Some(&b'*')),
     beginning: "a line such as *NODE",
@@ -75,14 +76,16 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
         }
     }
     unique(&mut raw.vertex_ids, Place::Vertex, "nodes")?;
+    // Of solid elements, some of which are several tets.
+    let mut ids = ItemNumbers::default();
     for b in of(b"ELEMENT") {
-        let first = raw.tets.len() as u32;
-        elements(data, b, &mut raw)?;
+        let first = ids.len() as u32;
+        elements(data, b, &mut ids, &mut raw)?;
         if let Some(name) = parameter(b.line, b"ELSET") {
-            elsets.extend(name, first..raw.tets.len() as u32)?;
+            elsets.extend(name, first..ids.len() as u32)?;
         }
     }
-    unique(&mut raw.tet_ids, Place::Tet, "elements")?;
+    unique(&mut ids, Place::Tet, "elements")?;
     for b in of(b"NSET") {
         if let Some(name) = parameter(b.line, b"NSET") {
             members(data, b, name, &raw.vertex_ids, &mut nsets)?;
@@ -90,7 +93,7 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
     }
     for b in of(b"ELSET") {
         if let Some(name) = parameter(b.line, b"ELSET") {
-            members(data, b, name, &raw.tet_ids, &mut elsets)?;
+            members(data, b, name, &ids, &mut elsets)?;
         }
     }
     for (name, set) in &nsets.lists {
@@ -98,6 +101,7 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
     }
     elsets.lists.retain(|l| !l.1.is_empty());
     if !elsets.lists.is_empty() {
+        raw.solids.tets_of(&mut elsets.lists, raw.tets.len());
         raw.tag_by_sets(&elsets.lists);
     }
     if of(b"INSTANCE").count() > 1 {
@@ -180,17 +184,23 @@ fn nodes(data: &[u8], block: &Block, raw: &mut RawMesh) -> Result<(), ReadError>
     Ok(())
 }
 
-fn elements(data: &[u8], block: &Block, raw: &mut RawMesh) -> Result<(), ReadError> {
+fn elements(data: &[u8], block: &Block, ids: &mut ItemNumbers, raw: &mut RawMesh) -> Result<(), ReadError> {
     let mut scan = data_lines(data, block);
     let kind = parameter(block.line, b"TYPE").unwrap_or_default().to_ascii_uppercase();
     let digits: Vec<u8> = match kind.windows(3).position(|w| w == b"C3D") {
         Some(at) => kind.iter().skip(at + 3).copied().take_while(u8::is_ascii_digit).collect(),
         None => Vec::new(),
     };
+    let solid = match digits.as_slice() {
+        b"4" | b"10" => Some(SolidCell::Tet),
+        b"5" => Some(SolidCell::Pyramid),
+        b"6" | b"15" => Some(SolidCell::Wedge),
+        b"8" | b"20" => Some(SolidCell::Hexahedron),
+        _ => None,
+    };
     let nodes = match (digits.as_slice(), kind.as_slice()) {
-        (b"4", _) => 4,
-        (b"10", _) => 10,
         (b"", b"S3" | b"S3R" | b"STRI3" | b"M3D3" | b"R3D3" | b"SFM3D3") => 3,
+        (digits, _) if solid.is_some() => digits.iter().fold(0, |n, d| 10 * n + usize::from(d - b'0')),
         (b"", _) => {
             raw.notes.push(format!("elements of type {} are not used", show(&kind)));
             return Ok(());
@@ -199,31 +209,24 @@ fn elements(data: &[u8], block: &Block, raw: &mut RawMesh) -> Result<(), ReadErr
             scan.pos = block.data.saturating_sub(1);
             return scan.fail(
                 format!("the elements are of type {}", show(&kind)),
-                "only tetrahedra (C3D4, C3D10) can be used",
+                "only C3D4, C3D5, C3D6, C3D8, C3D10, C3D15 and C3D20 can be used",
             );
         }
     };
-    if nodes == 10 {
-        raw.notes.push("quadratic tetrahedra (C3D10): their corners are used".into());
-    }
     while more(&mut scan) {
         let id = scan.uint("the number of an element")?;
-        let mut corners = [0; 4];
-        for k in 0..nodes {
+        let mut own = [0; 20];
+        for place in own.iter_mut().take(nodes) {
             let v = scan.uint("a node number")?;
-            if let Some(c) = corners.get_mut(k) {
-                *c = v;
+            [*place] = raw.find_vertices([v], || scan.here())?;
+        }
+        match (solid, own) {
+            (None, [a, b, c, ..]) => raw.triangles.push([a, b, c]),
+            (Some(kind), _) => {
+                raw.push_solid(kind, own.get(..nodes).unwrap_or_default(), id);
+                ids.push(id);
             }
         }
-        if nodes == 3 {
-            let [a, b, c, _] = corners;
-            let triangle = raw.find_vertices([a, b, c], || scan.here())?;
-            raw.triangles.push(triangle);
-            continue;
-        }
-        let tet = raw.find_vertices(corners, || scan.here())?;
-        raw.tets.push(tet);
-        raw.tet_ids.push(id);
     }
     Ok(())
 }

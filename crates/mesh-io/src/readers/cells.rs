@@ -3,15 +3,38 @@
 use super::binary::NumberKind;
 use super::error::{Place, ReadError};
 use super::raw_mesh::RawMesh;
+use super::solid_cell::SolidCell;
 
 /// Adds cell number `cell` (from 0). Points and lines are passed over.
 pub(super) fn add(raw: &mut RawMesh, cell: u64, kind: u8, vertices: &[u32]) -> Result<(), ReadError> {
     let fail = |what: String, remedy: &str| Err(ReadError::new(Place::File, what, remedy));
     match (kind, vertices) {
-        (10 | 24 | 71 | 78, &[a, b, c, d, ..]) => {
-            raw.tets.push([a, b, c, d]);
-            raw.tet_ids.push(cell);
-            if vertices.len() > 4 && !raw.notes.iter().any(|n| n == HIGHER_ORDER) {
+        (11, &[a, b, d, c, e, f, h, g]) => {
+            raw.push_solid(SolidCell::Hexahedron, &[a, b, c, d, e, f, g, h], cell);
+        }
+        (10..=14 | 24..=27 | 29 | 32 | 33 | 37 | 71..=74 | 78, _) => {
+            let solid = match kind {
+                10 | 24 | 71 | 78 => SolidCell::Tet,
+                12 | 25 | 29 | 33 | 72 => SolidCell::Hexahedron,
+                13 | 26 | 32 | 73 => SolidCell::Wedge,
+                _ => SolidCell::Pyramid,
+            };
+            let (linear, quadratic) = (solid.corners(), solid.corners() + solid.edges().len());
+            // Lagrange cells of order 2 begin as quadratic cells do; of higher orders, and of Bézier cells, the corners are used.
+            let order_two = matches!((kind, vertices.len()), (71, 10) | (72, 27) | (73, 18) | (74, 14))
+                || matches!(kind, 24..=27 | 29 | 32 | 33 | 37);
+            let used = match vertices.get(..quadratic) {
+                Some(nodes) if order_two => nodes,
+                _ => vertices.get(..linear).unwrap_or_default(),
+            };
+            if used.is_empty() || (order_two && used.len() < quadratic) {
+                return fail(
+                    format!("cell {cell} is of VTK type {kind} but has {} vertices", vertices.len()),
+                    "the file may be damaged: write it again",
+                );
+            }
+            raw.push_solid(solid, used, cell);
+            if vertices.len() > linear && !order_two && !raw.notes.iter().any(|n| n == HIGHER_ORDER) {
                 raw.notes.push(HIGHER_ORDER.into());
             }
         }
@@ -27,7 +50,7 @@ pub(super) fn add(raw: &mut RawMesh, cell: u64, kind: u8, vertices: &[u32]) -> R
             }
         }
         (0..=4 | 21 | 35 | 68 | 75, _) => {}
-        (5..=10 | 22..=24 | 28 | 69..=71 | 76..=78, _) => {
+        (5..=9 | 22 | 23 | 28 | 69 | 70 | 76 | 77, _) => {
             return fail(
                 format!("cell {cell} is of VTK type {kind} but has {} vertices", vertices.len()),
                 "the file may be damaged: write it again",
@@ -35,15 +58,15 @@ pub(super) fn add(raw: &mut RawMesh, cell: u64, kind: u8, vertices: &[u32]) -> R
         }
         _ => {
             let name = match kind {
-                11 | 12 | 25 | 29 | 33 | 72 | 79 => "a hexahedron",
-                13 | 26 | 31 | 32 | 73 | 80 => "a wedge",
-                14 | 27 | 37 | 74 | 81 => "a pyramid",
+                79 => "a Bézier hexahedron",
+                31 | 80 => "a wedge of mixed order",
+                81 => "a Bézier pyramid",
                 42 => "a polyhedron",
                 _ => "of a type that is not known",
             };
             return fail(
                 format!("cell {cell} is {name} (VTK type {kind})"),
-                "only tetrahedra can be used: convert the mesh",
+                "only tetrahedra, hexahedra, wedges and pyramids of order 1 or 2 can be used: convert the mesh",
             );
         }
     }

@@ -3,13 +3,14 @@
 
 use super::error::{Place, ReadError};
 use super::raw_mesh::{ItemNumbers, RawMesh, set_name};
+use super::solid_cell::SolidCell;
 use super::text::{TextCursor, show};
 use super::{Content, Reader};
 
 pub(super) const READER: Reader = Reader {
     name: "Medit",
     extensions: &["mesh"],
-    summary: "text; tetrahedra with references as tags, references of triangles, edges and vertices as vertex sets",
+    summary: "text; tetrahedra, hexahedra, prisms and pyramids with references as tags, references of triangles, edges and vertices as vertex sets",
     content: Content::Solid,
     begins: |head| {
         TextCursor::new(head, Some(b'#'))
@@ -62,15 +63,8 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
                 }
                 raw.vertex_ids = ItemNumbers::counted(1, n);
             }
-            b"tetrahedra" => {
-                let n = scan.count("the number of tetrahedra", 10)?;
-                raw.tets.reserve_exact(n);
-                raw.tags.reserve_exact(n);
-                for _ in 0..n {
-                    raw.tets.push(corners(&mut scan)?);
-                    raw.tags.push(scan.int("the reference of the tetrahedron")?);
-                }
-                raw.tet_ids = ItemNumbers::counted(1, raw.tets.len());
+            name @ (b"tetrahedra" | b"tetrahedrap2" | b"hexahedra" | b"prisms" | b"pyramids") => {
+                solid_section(&mut scan, &mut raw, name)?;
             }
             b"triangles" => {
                 let n = scan.count("the number of triangles", 8)?;
@@ -83,15 +77,6 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
             b"edges" => {
                 let n = scan.count("the number of edges", 6)?;
                 elements::<2>(&mut scan, &mut raw, n, 1, false)?;
-            }
-            name @ (b"hexahedra" | b"prisms" | b"pyramids" | b"tetrahedrap2") => {
-                let n = scan.uint("the number of elements")?;
-                if n > 0 {
-                    return scan.fail(
-                        format!("the mesh has {n} {}", show(name)),
-                        "only linear tetrahedra can be used: convert the mesh",
-                    );
-                }
             }
             b"end" => break,
             _ if word.first().is_some_and(u8::is_ascii_alphabetic) => {
@@ -136,6 +121,50 @@ fn corners<const N: usize>(scan: &mut TextCursor) -> Result<[u32; N], ReadError>
         };
     }
     Ok(out)
+}
+
+/// A section of solid cells.
+fn solid_section(scan: &mut TextCursor, raw: &mut RawMesh, name: &[u8]) -> Result<(), ReadError> {
+    let what = "the number of elements";
+    match name {
+        b"tetrahedra" => {
+            let n = scan.count(what, 10)?;
+            raw.tets.reserve_exact(n);
+            raw.tags.reserve_exact(n);
+            solids::<4>(scan, raw, n, SolidCell::Tet)
+        }
+        b"tetrahedrap2" => {
+            let n = scan.count(what, 22)?;
+            solids::<10>(scan, raw, n, SolidCell::Tet)
+        }
+        b"hexahedra" => {
+            let n = scan.count(what, 18)?;
+            solids::<8>(scan, raw, n, SolidCell::Hexahedron)
+        }
+        b"prisms" => {
+            let n = scan.count(what, 14)?;
+            solids::<6>(scan, raw, n, SolidCell::Wedge)
+        }
+        _ => {
+            let n = scan.count(what, 12)?;
+            solids::<5>(scan, raw, n, SolidCell::Pyramid)
+        }
+    }
+}
+
+/// Solid cells with their references, numbered from 1.
+fn solids<const N: usize>(
+    scan: &mut TextCursor,
+    raw: &mut RawMesh,
+    n: usize,
+    kind: SolidCell,
+) -> Result<(), ReadError> {
+    for k in 0..n {
+        let made = raw.push_solid(kind, &corners::<N>(scan)?, k as u64 + 1);
+        let reference = scan.int("the reference of the element")?;
+        raw.tags.extend(std::iter::repeat_n(reference, made));
+    }
+    Ok(())
 }
 
 fn elements<const N: usize>(

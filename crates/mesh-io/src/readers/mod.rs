@@ -19,6 +19,8 @@ mod medit;
 mod obj;
 mod ply;
 mod raw_mesh;
+mod solid_cell;
+mod solids;
 mod stl;
 mod tetgen;
 mod text;
@@ -168,6 +170,7 @@ pub fn given(name: &str, mesh: Mesh) -> Result<(Mesh, Vec<String>), ReadError> {
         region_names: mesh.region_names,
         cell_data: mesh.cell_data,
         point_data: mesh.point_data,
+        edge_points: mesh.edge_points,
         vertex_sets: mesh.vertex_sets,
         ..RawMesh::default()
     };

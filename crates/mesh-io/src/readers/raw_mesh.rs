@@ -1,6 +1,7 @@
 //! What a reader has collected before anything is checked.
 
 use super::error::{Place, ReadError};
+use super::solid_cell::SolidCells;
 use std::collections::{BTreeMap, HashMap};
 
 /// The numbers a file gives to its vertices or elements, as runs of consecutive numbers.
@@ -87,6 +88,10 @@ pub(super) struct RawMesh {
     pub point_data: BTreeMap<String, Vec<f64>>,
     pub vertex_sets: BTreeMap<String, Vec<u32>>,
     pub triangles: Vec<[u32; 3]>,
+    /// Cells with more nodes than their corners, and cells that were split.
+    pub solids: SolidCells,
+    /// Places of nodes on edges, by the ends of the edge, ascending.
+    pub edge_points: BTreeMap<[u32; 2], [f64; 3]>,
     pub notes: Vec<String>,
     /// Vertex sets beyond [`MOST_SETS`], which are not kept.
     pub sets_left_out: bool,

@@ -3,6 +3,7 @@
 
 use super::error::{Place, ReadError};
 use super::raw_mesh::{ItemNumbers, RawMesh, set_name};
+use super::solid_cell::SolidCell;
 use super::text::{TextCursor, parse_float};
 use super::{Content, Input, Reader, load};
 use std::path::Path;
@@ -114,9 +115,9 @@ fn elements(data: &[u8], raw: &mut RawMesh) -> Result<(), ReadError> {
     raw.tets.reserve_exact(n);
     let (mut least, mut most) = (u32::MAX, 0u32);
     for _ in 0..n {
-        raw.tet_ids.push(scan.uint("the number of a tetrahedron")?);
-        let mut tet = [0u32; 4];
-        for t in &mut tet {
+        let id = scan.uint("the number of a tetrahedron")?;
+        let mut nodes = [0u32; 10];
+        for t in nodes.iter_mut().take(per_tet as usize) {
             let v = scan.uint("a node number")?;
             *t = match u32::try_from(v) {
                 Ok(v) => v,
@@ -130,19 +131,13 @@ fn elements(data: &[u8], raw: &mut RawMesh) -> Result<(), ReadError> {
             least = least.min(*t);
             most = most.max(*t);
         }
-        raw.tets.push(tet);
-        for _ in 4..per_tet {
-            scan.uint("a node number")?;
-        }
+        raw.push_solid(SolidCell::Tet, nodes.get(..per_tet as usize).unwrap_or_default(), id);
         if attributes > 0 {
             raw.tags.push(attribute(&mut scan)?);
             for _ in 1..attributes {
                 scan.float("an attribute of the tetrahedron")?;
             }
         }
-    }
-    if per_tet == 10 {
-        raw.notes.push("quadratic tetrahedra: their corners are used".into());
     }
     rebase(raw, least, most)
 }
@@ -176,6 +171,7 @@ fn rebase(raw: &mut RawMesh, least: u32, most: u32) -> Result<(), ReadError> {
     if base != first {
         raw.vertex_ids = ItemNumbers::counted(base, raw.vertices.len());
     }
+    raw.solids.rebase(base);
     for (e, tet) in raw.tets.iter_mut().enumerate() {
         for v in tet {
             let id = u64::from(*v);

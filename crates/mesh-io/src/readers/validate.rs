@@ -29,7 +29,9 @@ pub(super) fn finish(mut raw: RawMesh) -> Result<Loaded, ReadError> {
         ));
     }
     finite(&raw)?;
-    if raw.tets.is_empty() { surface(raw) } else { volume(&mut raw)?.orient(raw) }
+    let mut is_middle = vec![false; raw.vertices.len()];
+    raw.place_edge_nodes(&mut is_middle)?;
+    if raw.tets.is_empty() { surface(raw) } else { volume(&mut raw)?.orient(raw, &is_middle) }
 }
 
 fn finite(raw: &RawMesh) -> Result<(), ReadError> {
@@ -207,23 +209,25 @@ fn keep<T>(items: &mut Vec<T>, dropped: impl Fn(usize) -> bool) {
 }
 
 impl Turned {
-    fn orient(self, mut raw: RawMesh) -> Result<Loaded, ReadError> {
+    fn orient(self, mut raw: RawMesh, is_middle: &[bool]) -> Result<Loaded, ReadError> {
         for &e in &self.0 {
             if let Some([_, _, c, d]) = raw.tets.get_mut(e) {
                 std::mem::swap(c, d);
             }
         }
-        if !self.0.is_empty() {
-            let first: Vec<String> = self.0.iter().take(5).map(|&e| raw.tet_ids.id(e).to_string()).collect();
+        // How the tets of a cell that was split are wound is nothing that the file says.
+        let told: Vec<usize> = self.0.iter().copied().filter(|e| !raw.solids.made(*e)).collect();
+        if !told.is_empty() {
+            let first: Vec<String> = told.iter().take(5).map(|&e| raw.tet_ids.id(e).to_string()).collect();
             raw.notes.push(format!(
                 "{} of {} tetrahedra were wound the other way and have been turned: {}{}",
-                self.0.len(),
+                told.len(),
                 raw.tets.len(),
                 first.join(", "),
-                if self.0.len() > 5 { ", …" } else { "" }
+                if told.len() > 5 { ", …" } else { "" }
             ));
         }
-        let moved = drop_unused(&mut raw, |raw, used| {
+        let moved = drop_unused(&mut raw, is_middle, |raw, used| {
             for &v in raw.tets.iter().flatten() {
                 if let Some(u) = used.get_mut(v as usize) {
                     *u = 0;
@@ -232,6 +236,9 @@ impl Turned {
         });
         if let Some(moved) = &moved {
             renumber(raw.tets.iter_mut().flatten(), moved);
+            let places = std::mem::take(&mut raw.edge_points).into_iter();
+            let number = |v: u32| moved.get(v as usize).copied().unwrap_or(UNUSED);
+            raw.edge_points = places.map(|([a, b], x)| ([number(a), number(b)], x)).collect();
         }
         let mut vertex_sets = BTreeMap::new();
         for (name, mut set) in std::mem::take(&mut raw.vertex_sets) {
@@ -265,14 +272,19 @@ impl Turned {
         mesh.cell_data = raw.cell_data;
         mesh.point_data = raw.point_data;
         mesh.vertex_sets = vertex_sets;
+        mesh.edge_points = raw.edge_points;
         Ok(Loaded::Tets(mesh, raw.notes))
     }
 }
 
 const UNUSED: u32 = u32::MAX;
 
-/// Drops the vertices that `mark` leaves unmarked. Returns the new number of each vertex, if any was dropped.
-fn drop_unused(raw: &mut RawMesh, mark: impl Fn(&RawMesh, &mut Vec<u32>)) -> Option<Vec<u32>> {
+/// Drops the vertices that `mark` leaves unmarked; those at the middle of an edge are told of elsewhere. Returns the new number of each vertex, if any was dropped.
+fn drop_unused(
+    raw: &mut RawMesh,
+    is_middle: &[bool],
+    mark: impl Fn(&RawMesh, &mut Vec<u32>),
+) -> Option<Vec<u32>> {
     let mut moved = vec![UNUSED; raw.vertices.len()];
     mark(raw, &mut moved);
     let mut next = 0;
@@ -287,10 +299,14 @@ fn drop_unused(raw: &mut RawMesh, mark: impl Fn(&RawMesh, &mut Vec<u32>)) -> Opt
         return None;
     }
     let all = raw.vertices.len();
+    let middles = moved.iter().zip(is_middle).filter(|(m, middle)| **m == UNUSED && **middle).count();
     let unused = |v: usize| moved.get(v).is_none_or(|&m| m == UNUSED);
     keep(&mut raw.vertices, unused);
     raw.point_data.values_mut().for_each(|field| keep(field, unused));
-    raw.notes.push(format!("{dropped} of {all} vertices belong to no element and are left out"));
+    if dropped > middles {
+        raw.notes
+            .push(format!("{} of {all} vertices belong to no element and are left out", dropped - middles));
+    }
     Some(moved)
 }
 
@@ -337,7 +353,7 @@ fn surface(mut raw: RawMesh) -> Result<Loaded, ReadError> {
     if needles > 0 {
         raw.notes.push(format!("{needles} triangles have no area (their corners lie on a line)"));
     }
-    let moved = drop_unused(&mut raw, |raw, used| {
+    let moved = drop_unused(&mut raw, &[], |raw, used| {
         for &v in raw.triangles.iter().flatten() {
             if let Some(u) = used.get_mut(v as usize) {
                 *u = 0;

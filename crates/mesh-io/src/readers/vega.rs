@@ -1,7 +1,8 @@
 //! Vega `.veg` volumes: Barbič, Sin, Schroeder, "Vega FEM library", 2012.
 
 use super::error::{Place, ReadError};
-use super::raw_mesh::RawMesh;
+use super::raw_mesh::{ItemNumbers, RawMesh};
+use super::solid_cell::SolidCell;
 use super::text::{TextCursor, show, text};
 use super::{Content, Reader};
 use std::collections::HashMap;
@@ -9,7 +10,7 @@ use std::collections::HashMap;
 pub(super) const READER: Reader = Reader {
     name: "Vega",
     extensions: &["veg"],
-    summary: "tetrahedra; element sets and the materials of regions as named tags",
+    summary: "tetrahedra, cubes split into tetrahedra; element sets and the materials of regions as named tags",
     content: Content::Solid,
     begins: |head| TextCursor::new(head, Some(b'#')).word().is_none_or(|w| w.first() == Some(&b'*')),
     beginning: "a line such as *VERTICES",
@@ -22,6 +23,8 @@ const ALL: &str = "allElements";
 fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
     let mut scan = TextCursor::new(data, Some(b'#')).with_commas();
     let mut raw = RawMesh::default();
+    // Of the elements, some of which may be several tets.
+    let mut ids = ItemNumbers::default();
     let mut sets: Vec<(String, Vec<u32>)> = Vec::new();
     let mut regions: Vec<(String, String)> = Vec::new();
     let mut numbered = false;
@@ -47,13 +50,13 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
                 if !raw.tets.is_empty() {
                     return scan.fail("*ELEMENTS come twice", "write one section of elements");
                 }
-                elements(&mut scan, &mut raw)?;
+                elements(&mut scan, &mut ids, &mut raw)?;
             }
             b"*SET" => {
                 let name = text(scan.word_in_line().unwrap_or_default());
                 if !numbered {
                     numbered = true;
-                    if let Err(id) = raw.tet_ids.index() {
+                    if let Err(id) = ids.index() {
                         let fault = "two elements have this number";
                         return Err(ReadError::new(Place::Tet(id), fault, "number the elements 1, 2, 3, …"));
                     }
@@ -61,7 +64,7 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
                 let mut set = Vec::new();
                 while scan.peek().is_some_and(|w| w.first() != Some(&b'*')) {
                     let id = scan.uint("the number of an element")?;
-                    match raw.tet_ids.find(id) {
+                    match ids.find(id) {
                         Some(tet) => set.push(tet),
                         None => {
                             return scan.fail(
@@ -105,29 +108,35 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
             }
         }
     }
+    raw.solids.tets_of(&mut sets, raw.tets.len());
     tags(&mut raw, sets, &regions)?;
     Ok(raw)
 }
 
-fn elements(scan: &mut TextCursor, raw: &mut RawMesh) -> Result<(), ReadError> {
+fn elements(scan: &mut TextCursor, ids: &mut ItemNumbers, raw: &mut RawMesh) -> Result<(), ReadError> {
     let kind = scan.word().unwrap_or_default().to_ascii_uppercase();
-    if kind != b"TET" && kind != b"TETS" {
-        return scan.fail(
-            format!("the elements are of type `{}`", show(&kind)),
-            "only TET can be used: convert the mesh",
-        );
-    }
+    let solid = match kind.as_slice() {
+        b"TET" | b"TETS" => SolidCell::Tet,
+        b"CUBIC" => SolidCell::Hexahedron,
+        _ => {
+            return scan.fail(
+                format!("the elements are of type `{}`", show(&kind)),
+                "only TET and CUBIC can be used: convert the mesh",
+            );
+        }
+    };
     let n = scan.count("the number of elements", 10)?;
     scan.line();
     raw.tets.reserve_exact(n);
     for _ in 0..n {
-        raw.tet_ids.push(scan.uint("the number of an element")?);
-        let mut ids = [0; 4];
-        for id in &mut ids {
-            *id = scan.uint("a vertex number")?;
+        let id = scan.uint("the number of an element")?;
+        let mut nodes = [0; 8];
+        for node in nodes.iter_mut().take(solid.corners()) {
+            let v = scan.uint("a vertex number")?;
+            [*node] = raw.find_vertices([v], || scan.here())?;
         }
-        let tet = raw.find_vertices(ids, || scan.here())?;
-        raw.tets.push(tet);
+        raw.push_solid(solid, nodes.get(..solid.corners()).unwrap_or_default(), id);
+        ids.push(id);
     }
     Ok(())
 }

@@ -60,7 +60,7 @@ fn faults_are_named_with_their_place() {
         (medit(&all, &[]), Place::File, "empty"),
         (medit(&all, &good).replace("Vertices\n5", "Vertices\n1000000000"), Place::Line(4), "1000000000"),
         (medit(&all, &good).replace("Vertices\n5", "Vertices\n4"), Place::Line(9), "Tetrahedra"),
-        (medit(&all, &good).replace("Tetrahedra\n2", "Hexahedra\n2"), Place::Line(11), "hexahedra"),
+        (medit(&all, &good).replace("Tetrahedra\n2", "Hexahedra\n2"), Place::Line(11), "announces 2"),
         (String::new(), Place::File, "empty"),
         ("hello\n".into(), Place::File, "MeshVersionFormatted"),
     ] {

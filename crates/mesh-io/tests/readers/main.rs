@@ -3,6 +3,7 @@
 mod faults;
 mod hostile;
 mod samples;
+mod solids;
 
 use hostile::peak_memory;
 use lilyan_mesh_io::readers::{Loaded, READERS, ReadError, read, read_as};
@@ -113,7 +114,8 @@ fn public_meshes_have_the_stated_counts() {
                 .sum();
             match loaded {
                 Loaded::Tets(m, notes) => {
-                    assert_eq!(m.vertices.len() + dropped, v, "{path}");
+                    let middles = m.edge_points.len();
+                    assert_eq!(m.vertices.len() + middles + dropped, v, "{path}");
                     assert_eq!(m.tets().len(), if t > 0 { t } else { quadratic.unwrap() }, "{path}");
                     assert!(dropped == 0 || quadratic.is_some(), "{path}: {notes:?}");
                     assert_eq!(m.tags.len(), m.tets().len());

@@ -41,7 +41,7 @@ fn obstacle(scene: &Scene, mesh: &MeshSpec) -> Result<TriMesh, SceneError> {
     // A surface stays one, and tets have one.
     let spec =
         BodySpec { name: "obstacle".into(), mesh: mesh.clone(), element: Element::Springs, ..any.clone() };
-    let nodes = shape::nodes(scene, &spec, &mut Vec::new())?;
+    let (nodes, _) = shape::nodes(scene, &spec, &mut Vec::new())?;
     let surface = nodes.surface().to_tri_mesh(nodes.points());
     if surface.triangles.is_empty() {
         return Err(mesh.mark.error("has no triangles; give a shape or a file with a surface"));

@@ -30,7 +30,9 @@ use crate::suggest;
 use lilyan_dynamics::{Simulation, State, Value, integrators};
 use lilyan_solid::elements::{GluingKind, LINEAR_TETS};
 use lilyan_solid::mesh::{Mesh, Nodes};
-use lilyan_solid::{BodyInput, DofMap, Force, Glued, Model, ModelBuilder};
+use lilyan_solid::{
+    BodyInput, DofMap, Force, Glued, LOCKING_RATIO, Model, ModelBuilder, is_nearly_incompressible,
+};
 use std::sync::Arc;
 use symmetry::InnerSymmetry;
 
@@ -151,13 +153,14 @@ pub fn build_with_forces(scene: &Scene, forces: Vec<Box<dyn Force>>) -> Result<B
     let mut velocity = Vec::new();
     let mut fits = Vec::new();
     for (i, spec) in scene.bodies.iter().enumerate() {
-        let nodes = shape::nodes(scene, spec, &mut notes)?;
+        let (nodes, element) = shape::nodes(scene, spec, &mut notes)?;
+        let spec = &BodySpec { element, ..spec.clone() };
         let fit = fit::resolve(scene, i, &nodes, &mut notes, &mut warnings)?;
         let (mut body, v) = match is_net(&nodes, spec.element) {
             true => add_net(spec, nodes, &mut builder)?,
             false => {
                 let explicit = integrator.claims().explicit;
-                add_solid(spec, nodes, fit.stiffness, explicit, &mut builder)?
+                add_solid(spec, nodes, fit.stiffness, explicit, &mut warnings, &mut builder)?
             }
         };
         if !body.is_net() {
@@ -204,6 +207,7 @@ fn add_solid(
     nodes: Arc<Nodes>,
     stiffness: f64,
     explicit: bool,
+    warnings: &mut Vec<String>,
     builder: &mut ModelBuilder,
 ) -> Result<(BuiltBody, Vec<f64>), SceneError> {
     let mut material = material::material(spec, &nodes)?;
@@ -215,6 +219,13 @@ fn add_solid(
     let (start, v) = initial::state(spec, &nodes, masses.as_deref())?;
     let kind = spec.element.solid().unwrap_or(&LINEAR_TETS);
     let (given, rho) = (material.given[0].clone(), material.rho[0]);
+    if !kind.mean_dilatation && is_nearly_incompressible(material.model, &material.given) {
+        warnings.push(format!(
+            "body \"{}\" is nearly incompressible, nu above {LOCKING_RATIO}: linear tets lock, which makes it far too stiff; set \
+             element = \"quadratic\"",
+            spec.name
+        ));
+    }
     let mut input = BodyInput::of(kind, nodes, &spec.name, material.model, given, rho);
     let extent = |values: &mut dyn Iterator<Item = f64>| {
         values.fold([f64::INFINITY, 0.0], |[a, b]: [f64; 2], x| [a.min(x), b.max(x)])
@@ -229,6 +240,7 @@ fn add_solid(
         Mass::Consistent => true,
         Mass::Lumped | Mass::Given(_) => false,
     };
+    input.mean_dilatation = spec.mean_dilatation;
     input.masses = masses;
     input.start = Some(start);
     input.glued = glued(spec);

@@ -4,19 +4,27 @@ use crate::document::SceneError;
 use crate::library;
 use crate::schema::{BodySpec, Element, FileSpec, Resolution, Rotation, Scene, Shape};
 use lilyan_mesh_io::readers::{self, Loaded};
+use lilyan_solid::elements::QUADRATIC_TETS;
 use lilyan_solid::mesh::{CellBlock, Mesh, Nodes};
 use lilyan_solid::meshing;
 use lilyan_solid::nets;
 use std::sync::Arc;
 
 /// The nodes of a body on the mesh of its rest shape. Ropes have vertices and no cells, cloth and surfaces have
-/// triangles.
-pub fn nodes(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<Arc<Nodes>, SceneError> {
+/// triangles. With them comes what the body is made of, which a file may say if the scene does not.
+pub fn nodes(
+    scene: &Scene,
+    spec: &BodySpec,
+    notes: &mut Vec<String>,
+) -> Result<(Arc<Nodes>, Element), SceneError> {
     let mesh = Arc::new(mesh(scene, spec, notes)?);
-    Ok(Arc::new(match spec.element.solid() {
+    let by_file = !spec.element_given && spec.element == Element::TETS && !mesh.edge_points.is_empty();
+    let element = if by_file { Element::Solid(&QUADRATIC_TETS) } else { spec.element };
+    let nodes = match element.solid() {
         Some(kind) => (kind.nodes)(mesh),
         None => Nodes::at_vertices(mesh),
-    }))
+    };
+    Ok((Arc::new(nodes), element))
 }
 
 /// The mesh of a body in its place.

@@ -9,7 +9,7 @@ use super::mesh::{self, MESH, MeshSpec};
 use super::quantity::Mark;
 use super::shape::{FileSpec, Shape};
 use crate::document::key::{Absent, Key, Kind, TableSchema, no_cases, words};
-use crate::document::{Item, SceneError, Value};
+use crate::document::{Item, Reader, SceneError, Value};
 
 const NAME: Key = Key::optional(
     "name",
@@ -28,6 +28,16 @@ const MASS: Key = Key::optional(
 const MASSES: &[(&str, bool)] = &[("lumped", false), ("consistent", true)];
 const POINT_DATA: Key =
     Key::required("point_data", Kind::Text, "\"mass\"", "Name of the data, one mass in kg per vertex.");
+
+const VOLUMETRIC: Key = Key::optional(
+    "volumetric",
+    Kind::Word(|| words(VOLUMETRICS)),
+    "\"mean\"",
+    Absent::Means("mean where nu is above 0.45, else pointwise"),
+    "How a quadratic tet resists a change of volume: its mean, which keeps nearly incompressible bodies from locking, or at each point.",
+)
+.only("element = \"quadratic\"");
+const VOLUMETRICS: &[(&str, bool)] = &[("mean", true), ("pointwise", false)];
 
 static POINT_MASSES: TableSchema = TableSchema {
     name: "mass",
@@ -49,7 +59,7 @@ const DISPLAY: Key = Key::optional(
 pub(super) static BODY_TABLE: TableSchema = TableSchema {
     name: "body",
     doc: "A deformable body: a shape, what it is made of, and how it starts.",
-    keys: &[NAME, MESH, ELEMENT, GLUING, MATERIAL, MASS, DAMPING, INITIAL, FIT, DISPLAY],
+    keys: &[NAME, MESH, ELEMENT, VOLUMETRIC, GLUING, MATERIAL, MASS, DAMPING, INITIAL, FIT, DISPLAY],
     cases: no_cases,
     exclusive: &[],
 };
@@ -63,6 +73,10 @@ pub struct BodySpec {
     pub mesh: MeshSpec,
     /// The elements it is cut into.
     pub element: Element,
+    /// Whether the scene says so. If not, tets of a file that has nodes on their edges are quadratic.
+    pub element_given: bool,
+    /// Of quadratic tets: whether volumes change alike over each tet. `None`: where they would lock otherwise.
+    pub mean_dilatation: Option<bool>,
     /// Of discontinuous tets: what holds them together.
     pub gluing: Option<GluingSpec>,
     /// What it is made of.
@@ -102,11 +116,16 @@ impl BodySpec {
         let name = reader.optional(&NAME).map_or(Ok(fallback), |item| item.name())?.to_owned();
         reader.rename(format!("body.{name}"));
         let mesh = MeshSpec::read_required(&mut reader)?;
-        let element = Element::read_of(&mut reader, &mesh.shape.elements())?;
+        let (element, element_given) = Element::read_of(&mut reader, &mesh.shape.elements())?;
+        let mean_dilatation = read_volumetric(&mut reader, element)?;
         let gluing = GluingSpec::read_of(&mut reader, element)?;
         let material = MaterialSpec::read_of(&mut reader, element != Element::Springs)?;
         let absent = match element.solid() {
-            Some(kind) if kind.consistent_mass => Mass::OfElements,
+            Some(kind)
+                if kind.consistent_mass || (!element_given && matches!(mesh.shape, Shape::File(_))) =>
+            {
+                Mass::OfElements
+            }
             _ => Mass::Lumped,
         };
         let mass =
@@ -118,7 +137,29 @@ impl BodySpec {
         let display = reader.optional(&DISPLAY).map(|item| read_display(&item, element)).transpose()?;
         reader.finish()?;
         let mark = Mark { path: format!("body.{name}"), ..Mark::from(item) };
-        Ok(Self { name, mesh, element, gluing, material, mass, damping, initial, fit, display, mark })
+        Ok(Self {
+            name,
+            mesh,
+            element,
+            element_given,
+            mean_dilatation,
+            gluing,
+            material,
+            mass,
+            damping,
+            initial,
+            fit,
+            display,
+            mark,
+        })
+    }
+}
+
+fn read_volumetric(reader: &mut Reader<'_>, element: Element) -> Result<Option<bool>, SceneError> {
+    let Some(item) = reader.optional(&VOLUMETRIC) else { return Ok(None) };
+    match element.solid() {
+        Some(kind) if kind.mean_dilatation => Ok(Some(item.choice(VOLUMETRICS)?)),
+        _ => Err(item.misplaced(&VOLUMETRIC)),
     }
 }
 

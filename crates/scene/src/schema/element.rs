@@ -11,7 +11,9 @@ pub(super) const ELEMENT: Key = Key::optional(
         Element::all().into_iter().map(|(element, doc)| Choice { name: element.name(), doc }).collect()
     }),
     "\"dg\"",
-    Absent::Means("tets; springs for ropes, cloth and points"),
+    Absent::Means(
+        "tets, quadratic where a file has nodes on their edges; springs for ropes, cloth and points",
+    ),
     "The elements that the body is made of.",
 );
 
@@ -115,15 +117,15 @@ impl Element {
         }
     }
 
-    /// Reads the `element` of a body; `able` are those that its shape can be made of, the default first.
-    pub(super) fn read_of(body: &mut Reader<'_>, able: &[Self]) -> Result<Self, SceneError> {
+    /// Reads the `element` of a body, and whether it is given; `able` are those that its shape can be made of, the default first.
+    pub(super) fn read_of(body: &mut Reader<'_>, able: &[Self]) -> Result<(Self, bool), SceneError> {
         let Some(item) = body.optional(&ELEMENT) else {
-            return Ok(able.first().copied().unwrap_or(Self::TETS));
+            return Ok((able.first().copied().unwrap_or(Self::TETS), false));
         };
         let choices: Vec<_> = Self::all().into_iter().map(|(e, _)| (e.name(), e)).collect();
         let element = item.choice(&choices)?;
         if able.contains(&element) {
-            return Ok(element);
+            return Ok((element, true));
         }
         let able: Vec<&str> = able.iter().map(|e| e.name()).collect();
         Err(item.error(format!(

@@ -91,10 +91,6 @@ fn parameters(given: &Parameters, path: &str, out: &mut Vec<String>) {
             out.push(format!(
                 "{path}.nu = 0.5 is incompressible: lambda is infinite, which few methods allow; 0.49 is usual for rubber"
             ));
-        } else if poisson > 0.49 {
-            out.push(format!(
-                "{path}.nu = {poisson} is nearly incompressible; linear tets may lock and look too stiff"
-            ));
         }
     }
     if let Some(stiffness) = &given.stiffness

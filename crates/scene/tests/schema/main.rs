@@ -75,7 +75,7 @@ fn the_example_of_the_contract() {
     assert_eq!(body.name, "bar");
     assert_eq!(
         body.mesh.shape,
-        Shape::Box { size: [4.0, 1.0, 1.0], cells: [16, 4, 4], diagonals: Diagonals::Same }
+        Shape::Box { size: [4.0, 1.0, 1.0], cells: [16, 4, 4], diagonals: Diagonals::Mirrored }
     );
     assert_eq!(body.material.model, "neo-hookean");
     assert_eq!(body.material.base.young, Some(Field::Constant(1e5)));
@@ -330,7 +330,6 @@ fn unlikely_units_are_warned_about() {
     warned(&material("E = 1e6, nu = 0.3, rho = 7.8"), "g/cm³");
     warned(&material("E = 1e6, nu = 0.3, rho = 1e6"), "heavier");
     warned(&material("E = 1e6, nu = 0.5, rho = 1e3"), "incompressible");
-    warned(&material("E = 1e6, nu = 0.499, rho = 1e3"), "lock");
     let stiffness = "C11 = 1, C12 = 2, C22 = 1, C33 = 1, C44 = 1, C55 = 1, C66 = 1, rho = 1e3";
     warned(&material(stiffness), "not positive definite");
     assert!(read(&material(&stiffness.replace("C12 = 2", "C12 = 0.5"))).warnings.is_empty());

@@ -7,6 +7,7 @@
 //! that will stay held are held here too, and then fewer are added.
 
 use super::boundary::{outer_faces, pulled_faces, root};
+use super::family::{LINEAR, Pulled, coarse_normal_loads, linear_loads};
 use super::tensor::strain_of;
 use super::traction::{Traction, loads, mixed};
 use super::{CoarseningError, Fine, Progress, fail, gradients};
@@ -21,7 +22,8 @@ pub const DIRECT: usize = 900_000;
 /// Residual at which conjugate gradients stop.
 const TOLERANCE: f64 = 1e-10;
 
-/// The displacements, and what they were made from.
+/// The displacements, and what they were made from. With [`Traction::CoarseNormal`] a coarse mesh must be given; without one the
+/// fine normals stand.
 pub struct Harmonic {
     /// One per unit tensor xx, yy, zz, yz, xz, xy (shear with 1/√2), three numbers per vertex, m/Pa.
     pub displacements: [Vec<f64>; 6],
@@ -31,8 +33,12 @@ pub struct Harmonic {
     pub inner: usize,
     /// Triangles of lips and notches of the outer boundary, which were not either.
     pub openings: usize,
-    /// Largest relative residual of the six solves.
+    /// Largest relative residual of the solves.
     pub residual: f64,
+    /// Further displacements, under stresses that vary linearly ([`Traction::Linear`]).
+    pub further: Vec<Vec<f64>>,
+    /// Energy of all displacements in the whole body, the six first, m³/Pa.
+    pub energies: Vec<f64>,
 }
 
 /// What pulls at a fine body.
@@ -66,6 +72,16 @@ pub fn harmonic(
     let mut loads = loads(fine, surface, [&outside, &pulled], &held);
     let candidates = loading.tractions.iter().map(|t| t.candidates()).max().unwrap_or(0);
     loads.truncate(6 * candidates * dofs);
+    let pulled_part = Pulled { fine, surface, outside: &outside, pulled: &pulled, held: &held };
+    let coarse_normals = loads.len();
+    if let Some(coarse) = loading.coarse.filter(|_| loading.tractions.contains(&Traction::CoarseNormal)) {
+        loads.extend(coarse_normal_loads(&pulled_part, coarse));
+    }
+    let further = loads.len();
+    if loading.tractions.contains(&Traction::Linear) {
+        loads.extend(linear_loads(&pulled_part));
+    }
+    let columns = loads.len() / dofs.max(1);
     let mut x = loads.clone();
     if dofs <= loading.direct {
         progress("factorisation", 0.0);
@@ -76,10 +92,10 @@ pub fn harmonic(
             ))
         })?;
         progress("six displacements", 0.5);
-        cholesky.solve_many(&mut x, 6 * candidates);
+        cholesky.solve_many(&mut x, columns);
         // Once more for the residual: differences over small tets keep their digits.
         let mut r = residual(&stiffness, &loads, &x);
-        cholesky.solve_many(&mut r, 6 * candidates);
+        cholesky.solve_many(&mut r, columns);
         x.iter_mut().zip(&r).for_each(|(x, r)| *x += r);
     } else {
         iterate(&stiffness, &loads, &mut x, progress)?;
@@ -87,12 +103,23 @@ pub fn harmonic(
     let count = |of: &dyn Fn(usize) -> bool| (0..outside.len()).filter(|t| of(*t)).count();
     let (outer, inner) = (count(&|t| pulled[t]), count(&|t| !outside[t]));
     let openings = outside.len() - outer - inner;
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let one = |traction: &Traction| {
-        let (loads, x) = mixed(*traction, &loads, &x, dofs);
-        let residual = worst_residual(&stiffness, &loads, &x)?;
-        let mut columns = x.chunks_exact(dofs).map(<[f64]>::to_vec);
+        let of = |all: &[f64], from: usize, count: usize| all[from..from + count * dofs].to_vec();
+        let (mut forces, mut moved) = match (traction, further > coarse_normals) {
+            (Traction::CoarseNormal, true) => (of(&loads, coarse_normals, 6), of(&x, coarse_normals, 6)),
+            _ => mixed(*traction, &loads, &x, dofs),
+        };
+        if *traction == Traction::Linear {
+            forces.extend(of(&loads, further, LINEAR));
+            moved.extend(of(&x, further, LINEAR));
+        }
+        let residual = worst_residual(&stiffness, &forces, &moved)?;
+        let energies = forces.chunks_exact(dofs).zip(moved.chunks_exact(dofs)).map(|(f, u)| product(f, u));
+        let energies = energies.collect();
+        let mut columns = moved.chunks_exact(dofs).map(<[f64]>::to_vec);
         let displacements = std::array::from_fn(|_| columns.next().unwrap_or_default());
-        Ok(Harmonic { displacements, outer, inner, openings, residual })
+        Ok(Harmonic { displacements, outer, inner, openings, residual, further: columns.collect(), energies })
     };
     loading.tractions.iter().map(one).collect()
 }
@@ -106,7 +133,7 @@ fn worst_residual(stiffness: &BlockMatrix, loads: &[f64], x: &[f64]) -> Result<f
         let at = a * dofs..(a + 1) * dofs;
         size(&left[at.clone()]) / size(&loads[at]).max(f64::MIN_POSITIVE)
     };
-    let worst = (0..6).map(relative).fold(0.0, f64::max);
+    let worst = (0..x.len() / dofs.max(1)).map(relative).fold(0.0, f64::max);
     if worst.is_nan() || worst > 1e-6 {
         return fail(format!(
             "the six static displacements have a relative residual of {worst:.1e}: the fine body has parts that hang by \

@@ -7,10 +7,12 @@
 //! | `overlap` | which part of the fine body belongs to which coarse tet |
 //! | `boundary` | the faces that are pulled: the outer boundary without lips and notches |
 //! | `traction` | unit stresses as tractions there |
+//! | `family` | unit stresses on coarse normals, and stresses that vary |
 //! | `harmonic` | six displacements under these tractions |
 //! | `average` | effective tensors by volume: the thing to beat |
 //! | `homogenize` | effective tensors that store the energy of the six displacements \[kharevych2010, ch. 4\] |
 //! | `grid` | a coarse mesh where there is none |
+//! | `plane` | the same in one and two dimensions: ropes and membranes |
 //!
 //! Every part of the fine body belongs to exactly one coarse tet: the one it lies in or, where the coarse mesh does not
 //! reach, the nearest. So mass, its first moments inside the coarse mesh, and stiffness are all accounted for. Tensors
@@ -19,10 +21,12 @@
 mod average;
 mod boundary;
 mod clip;
+mod family;
 mod grid;
 mod harmonic;
 mod homogenize;
 mod overlap;
+mod plane;
 mod tensor;
 mod traction;
 
@@ -32,6 +36,7 @@ pub use grid::cover;
 pub use harmonic::{DIRECT, Harmonic, Loading, harmonic};
 pub use homogenize::{Homogenized, SOFTEST, homogenize};
 pub use overlap::{Fitted, LEAST_FILL, Overlaps, Share, fit};
+pub use plane::{CoarseMembrane, PlaneMesh, coarse_membrane, coarse_rope, plane_stress};
 pub use tensor::{Tensor, from_voigt, of_material, to_voigt};
 pub use traction::Traction;
 

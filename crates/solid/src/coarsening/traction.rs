@@ -21,13 +21,21 @@ pub enum Traction {
     Uniform,
     /// The mixture of it and of tractions that follow the stiffness at the boundary that stores the least energy.
     LeastEnergy,
+    /// The same stress everywhere, on the normals of the coarse mesh \[kharevych2010, 4.4.2\].
+    CoarseNormal,
+    /// The same stress everywhere, and 15 that vary linearly: tensors are fitted to them by least squares
+    /// \[kharevych2010, 4.3.9\].
+    Linear,
 }
 
 impl Traction {
+    /// All ways. Where two come equally near, the first is taken.
+    pub const ALL: [Self; 4] = [Self::LeastEnergy, Self::Uniform, Self::CoarseNormal, Self::Linear];
+
     /// How many candidates it is made of.
     pub(super) fn candidates(self) -> usize {
         match self {
-            Self::Uniform => 1,
+            Self::Uniform | Self::CoarseNormal | Self::Linear => 1,
             Self::LeastEnergy => CANDIDATES,
         }
     }
@@ -189,7 +197,7 @@ pub(super) fn loads(
 
 /// For each unit stress the mixture of its candidates, loads and displacements, with the least energy.
 pub(super) fn mixed(traction: Traction, loads: &[f64], x: &[f64], dofs: usize) -> (Vec<f64>, Vec<f64>) {
-    if traction == Traction::Uniform {
+    if traction != Traction::LeastEnergy {
         return (loads[..6 * dofs].to_vec(), x[..6 * dofs].to_vec());
     }
     let column = |of: &'_ [f64], candidate: usize, a: usize| -> Vec<f64> {

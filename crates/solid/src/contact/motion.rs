@@ -5,7 +5,8 @@
 //! ([`lilyan_dynamics::system::abilities::TimedPotential`]).
 
 use super::{ContactModel, ContactPair, ContactSurfaces, ObstacleShape};
-use crate::potentials::{Potential, PotentialRole};
+use crate::potentials::{MovingPotential, Potential, PotentialRole};
+use lilyan_dynamics::system::three_quarters;
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
 use std::fmt::Debug;
@@ -33,6 +34,12 @@ impl Placement {
     /// R x.
     pub fn turned(&self, x: [f64; 3]) -> [f64; 3] {
         self.rotation.map(|row| (0..3).map(|k| row[k] * x[k]).sum())
+    }
+
+    /// The point whose place is x.
+    pub fn original(&self, x: [f64; 3]) -> [f64; 3] {
+        let from: [f64; 3] = std::array::from_fn(|k| x[k] - self.center[k] - self.displacement[k]);
+        std::array::from_fn(|k| (0..3).map(|i| self.rotation[i][k] * from[i]).sum::<f64>() + self.center[k])
     }
 
     /// The place of a point.
@@ -80,6 +87,23 @@ impl MovingObstacle {
         Self { shape, motion, model, nodes }
     }
 
+    /// Where the nodes at q would be at time `middle` if they moved with the obstacle from time `t` on.
+    fn carried(&self, q: &[f64], t: f64, middle: f64) -> Vec<f64> {
+        let (then, now) = ((self.motion)(t), (self.motion)(middle));
+        let mut q = q.to_vec();
+        for (node, _) in &self.nodes {
+            let x = &mut q[3 * *node as usize..][..3];
+            x.copy_from_slice(&now.moved(then.original([x[0], x[1], x[2]])));
+        }
+        q
+    }
+
+    /// The obstacle in the middle between the times `t`, and the ends of the motion relative to it.
+    fn relative(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> (Arc<dyn Potential>, [Vec<f64>; 2]) {
+        let middle = 0.5 * (t[0] + t[1]);
+        (self.now(middle), [self.carried(q0, t[0], middle), self.carried(q1, t[1], middle)])
+    }
+
     fn now(&self, t: f64) -> Arc<dyn Potential> {
         let pair = ContactPair::Obstacle(self.shape.placed(&(self.motion)(t)));
         let (none, points) = (|_: usize| unreachable!("there are no bodies"), || self.nodes.clone());
@@ -92,8 +116,8 @@ impl Potential for MovingObstacle {
     fn role(&self) -> PotentialRole<'_> {
         PotentialRole::penalty()
     }
-    fn at(&self, t: f64) -> Option<Arc<dyn Potential>> {
-        Some(self.now(t))
+    fn moving(&self) -> Option<&dyn MovingPotential> {
+        Some(self)
     }
     fn energy(&self, q: &[f64]) -> f64 {
         self.now(0.0).energy(q)
@@ -106,5 +130,34 @@ impl Potential for MovingObstacle {
     }
     fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         self.now(0.0).add_discrete_gradient(q0, q1, g)
+    }
+}
+
+impl MovingPotential for MovingObstacle {
+    fn at(&self, t: f64) -> Arc<dyn Potential> {
+        self.now(t)
+    }
+    fn add_discrete_gradient(&self, t: [f64; 2], q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
+        let (now, [q0, q1]) = self.relative(t, q0, q1);
+        now.add_discrete_gradient(&q0, &q1, g)
+    }
+    fn add_hessian_between(
+        &self,
+        t: [f64; 2],
+        q0: &[f64],
+        q1: &[f64],
+        curvature: Curvature,
+        h: &mut BlockMatrix,
+    ) {
+        let (now, [q0, q1]) = self.relative(t, q0, q1);
+        now.add_hessian(&three_quarters(&q0, &q1), curvature, h);
+    }
+    fn work(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> f64 {
+        let mut g = vec![0.0; q0.len()];
+        if !MovingPotential::add_discrete_gradient(self, t, q0, q1, &mut g) {
+            return f64::NAN;
+        }
+        let taken: f64 = g.iter().zip(q0.iter().zip(q1)).map(|(g, (a, b))| g * (b - a)).sum();
+        self.now(t[1]).energy(q1) - self.now(t[0]).energy(q0) - taken
     }
 }

@@ -139,6 +139,9 @@ fn unstretched<T: Real>(dimension: usize, F: &Mat3<T>) -> (Mat3<T>, Mat3<T>, T) 
 struct StepLaw(f64);
 
 impl PointLaw for StepLaw {
+    fn takes_rates(&self) -> bool {
+        false
+    }
     fn stresses(&self, points: PointSet<'_>, gradients: &[[Mat3<Lanes>; 2]], P: &mut [Mat3<Lanes>]) {
         for ([F0, F1], P) in gradients.iter().zip(P.chunks_mut(1)) {
             let (A, _, J) = unstretched(points.dimension, F0);

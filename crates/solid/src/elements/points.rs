@@ -27,6 +27,10 @@ pub type Elastic<'a> = dyn Fn(&[Mat3<Lanes>], &mut [Mat3<Lanes>]) + 'a;
 pub trait PointLaw: Sync {
     /// P at each point.
     fn stresses(&self, points: PointSet<'_>, gradients: &[[Mat3<Lanes>; 2]], P: &mut [Mat3<Lanes>]);
+    /// Whether the second field is of velocities; else both are of positions.
+    fn takes_rates(&self) -> bool {
+        true
+    }
     /// A matrix H at F, in the row-major order of F: for damping −∂P/∂Ḟ, Pa s.
     fn tangent(&self, dimension: usize, moduli: &[f64], F: &Mat3) -> Mat9;
     /// The same between three vectors of each point; see [`BasisTangent`].

@@ -16,6 +16,8 @@ pub struct SolidKind {
     pub summary: &'static str,
     /// Whether its mass is consistent unless the integrator is explicit: where lumping costs accuracy.
     pub consistent_mass: bool,
+    /// Whether it can take the mean dilatation of each tet, against volumetric locking.
+    pub mean_dilatation: bool,
     /// The nodes of the kind on a mesh.
     pub nodes: fn(Arc<Mesh>) -> Nodes,
     /// Makes the elements of a body.
@@ -34,6 +36,8 @@ pub struct SolidInput<'a> {
     pub moduli: Constants,
     /// Density, one for all tets or one for each, kg/m³.
     pub density: Vec<f64>,
+    /// Against volumetric locking, the mean dilatation of each tet, if the kind can take it.
+    pub mean_dilatation: bool,
     /// What holds discontinuous tets together.
     pub glued: Option<Glued>,
 }

@@ -4,9 +4,9 @@
 //! and its stiffness is this times its volume. For isotropic models the blocks follow directly from the derivatives
 //! of ψ by the invariants. That takes a quarter of the work of ∂P/∂F, and goes in lanes.
 
-use super::invariants::{Invariants, Isotropic, scaling};
+use super::invariants::{Derivatives, Invariants, Isotropic, scaling};
 use super::{MAX_CONSTANTS, Mat9};
-use crate::math::{LANES, Lanes, Mat3, Real, spin_compliance, three};
+use crate::math::{LANES, Lanes, Mat3, Real, Scalar, spin_compliance, three};
 
 /// Row-major 3×3 blocks ∂²ψ/∂xₙ∂xₘ of (n, m) = (1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3), Pa/m²:
 /// K(n,m)ᵢₖ = Σⱼₗ H₍ᵢⱼ₎₍ₖₗ₎ bₙⱼ bₘₗ with H = ∂P/∂F.
@@ -52,6 +52,35 @@ pub fn each_lane(
             to.0[lane] = *x;
         }
     }
+}
+
+/// ∂P/∂F : dF from the ∂P/∂F that `tangent` gives of constants and F, lane by lane.
+pub fn product_of_each_lane(
+    c: &[Lanes],
+    F: &Mat3<Lanes>,
+    dF: &Mat3<Lanes>,
+    tangent: &dyn Fn(&[f64], &Mat3) -> Mat9,
+) -> Mat3<Lanes> {
+    let mut constants = [0.0; MAX_CONSTANTS];
+    let mut out = Mat3::zero();
+    for lane in 0..LANES {
+        constants.iter_mut().zip(c).for_each(|(to, c)| *to = c.0[lane]);
+        out.set_lane(lane, &product(&tangent(&constants[..c.len()], &F.lane(lane)), &dF.lane(lane)));
+    }
+    out
+}
+
+/// ∂P/∂F : dF.
+pub fn product(tangent: &Mat9, dF: &Mat3) -> Mat3 {
+    let mut out = Mat3::zero();
+    for (x, row) in tangent.iter().enumerate() {
+        let mut sum = 0.0;
+        for (y, k) in row.iter().enumerate() {
+            sum += k * dF.0[y / 3][y % 3];
+        }
+        out.0[x / 3][x % 3] = sum;
+    }
+    out
 }
 
 /// From the dP of a dF: column k of K(n,m) is dP bₙ of dF = eₖ bₘᵀ.
@@ -188,6 +217,49 @@ fn add_rotation<T: Real>(
     }
 }
 
+/// F = U Σ Vᵀ, and the derivatives of ψ there.
+struct PrincipalAxes<T> {
+    U: Mat3<T>,
+    V: Mat3<T>,
+    sigma: [T; 3],
+    derivatives: Derivatives<T>,
+}
+
+impl<T: Real> PrincipalAxes<T> {
+    #[inline(always)]
+    fn new<D: Isotropic>(c: &[T], F: &Mat3<T>) -> Self {
+        // F = R S = (R V) Σ Vᵀ.
+        let R = T::rotation(F);
+        let (sigma, V) = R.transpose_mul(F).symmetric_part().eigen_symmetric_sweeping();
+        let squares = three(
+            #[inline(always)]
+            |k| sigma[k] * sigma[k],
+        );
+        let at = Invariants {
+            I: squares[0] + squares[1] + squares[2],
+            Q: squares[0].squared() + squares[1].squared() + squares[2].squared(),
+            J: sigma[0] * sigma[1] * sigma[2],
+            s: sigma[0] + sigma[1] + sigma[2],
+        };
+        Self { U: R * V, V, sigma, derivatives: D::derivatives(c, &at) }
+    }
+
+    /// The eigenvalues of the twist and of the flip in the plane (i, j), with k the third axis.
+    #[inline(always)]
+    fn twist_and_flip(&self, i: usize, j: usize, k: usize) -> [T; 2] {
+        let Self { sigma, derivatives: d, .. } = self;
+        let (sum, product) = (sigma[i] * sigma[i] + sigma[j] * sigma[j], sigma[i] * sigma[j]);
+        let spread = sigma[i] + sigma[j];
+        let floor = T::new(1e-8);
+        let spread = T::select_positive(spread - floor, spread, floor);
+        let along = sigma[k] * d.J;
+        let shear = d.I + d.I;
+        let twist = shear + (sum - product) * d.Q.scale(4.0) + along + (d.s + d.s) / spread;
+        let flip = shear + (sum + product) * d.Q.scale(4.0) - along;
+        [twist, flip]
+    }
+}
+
 /// The same with the negative eigenvalues of ∂P/∂F set to 0, from its eigensystem (see [`super::isotropic`]): a sum of
 /// squares of what each of the nine eigenmatrices makes of the basis.
 #[inline(always)]
@@ -197,33 +269,13 @@ pub fn isotropic_projected<D: Isotropic, T: Real>(
     basis: &Mat3<T>,
     out: &mut BasisTangent<T>,
 ) {
-    // F = R S = (R V) Σ Vᵀ.
-    let R = T::rotation(F);
-    let (sigma, V) = R.transpose_mul(F).symmetric_part().eigen_symmetric_sweeping();
-    let U = R * V;
-    let squares = three(
-        #[inline(always)]
-        |k| sigma[k] * sigma[k],
-    );
-    let at = Invariants {
-        I: squares[0] + squares[1] + squares[2],
-        Q: squares[0].squared() + squares[1].squared() + squares[2].squared(),
-        J: sigma[0] * sigma[1] * sigma[2],
-        s: sigma[0] + sigma[1] + sigma[2],
-    };
-    let d = D::derivatives(c, &at);
+    let axes = PrincipalAxes::new::<D>(c, F);
+    let PrincipalAxes { U, V, .. } = &axes;
     // The basis in the axes of V, one column for each vector.
     let b = V.transpose_mul(&basis.transpose());
     *out = [[T::zero(); 9]; 6];
     for (i, j, k) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
-        let (sum, product) = (squares[i] + squares[j], sigma[i] * sigma[j]);
-        let spread = sigma[i] + sigma[j];
-        let floor = T::new(1e-8);
-        let spread = T::select_positive(spread - floor, spread, floor);
-        let along = sigma[k] * d.J;
-        let shear = d.I + d.I;
-        let twist = shear + (sum - product) * d.Q.scale(4.0) + along + (d.s + d.s) / spread;
-        let flip = shear + (sum + product) * d.Q.scale(4.0) - along;
+        let [twist, flip] = axes.twist_and_flip(i, j, k);
         for (lambda, sign) in [(twist, -1.0), (flip, 1.0)] {
             let moves: [[T; 3]; 3] = three(
                 #[inline(always)]
@@ -237,7 +289,7 @@ pub fn isotropic_projected<D: Isotropic, T: Real>(
             add_square(out, lambda.scale(0.5), &moves);
         }
     }
-    let (lambda, e) = scaling(&d, sigma).eigen_symmetric_sweeping();
+    let (lambda, e) = scaling(&axes.derivatives, axes.sigma).eigen_symmetric_sweeping();
     for k in 0..3 {
         let moves: [[T; 3]; 3] = three(
             #[inline(always)]
@@ -251,6 +303,67 @@ pub fn isotropic_projected<D: Isotropic, T: Real>(
         );
         add_square(out, lambda[k], &moves);
     }
+}
+
+/// dP = ∂P/∂F : dF with the negative eigenvalues of ∂P/∂F set to 0. In the axes of U and V, a twist or a flip is a pair of
+/// entries, and the scalings are the diagonal.
+#[inline(always)]
+pub fn isotropic_projected_product<D: Isotropic>(
+    c: &[Lanes],
+    F: &Mat3<Lanes>,
+    dF: &Mat3<Lanes>,
+) -> Mat3<Lanes> {
+    let axes = PrincipalAxes::new::<D>(c, F);
+    let given = axes.U.transpose_mul(&(*dF * axes.V));
+    let mut found = Mat3::zero();
+    for (i, j, k) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
+        let [twist, flip] = axes.twist_and_flip(i, j, k).map(
+            #[inline(always)]
+            |lambda| Lanes::select_positive(lambda, lambda, Lanes::zero()).scale(0.5),
+        );
+        let (a, b) = (given[(i, j)], given[(j, i)]);
+        let (twist, flip) = (twist * (a - b), flip * (a + b));
+        found[(i, j)] = flip + twist;
+        found[(j, i)] = flip - twist;
+    }
+    let diagonal = project_and_multiply(
+        &scaling(&axes.derivatives, axes.sigma),
+        [given[(0, 0)], given[(1, 1)], given[(2, 2)]],
+    );
+    for x in 0..3 {
+        found[(x, x)] = diagonal[x];
+    }
+    (axes.U * found).mul_transpose(&axes.V)
+}
+
+/// A x with the negative eigenvalues of A set to 0. Its eigenvectors are needed in few lanes only: most often A is positive.
+#[inline(always)]
+fn project_and_multiply(a: &Mat3<Lanes>, x: [Lanes; 3]) -> [Lanes; 3] {
+    let minor = a[(0, 0)] * a[(1, 1)] - a[(1, 0)] * a[(1, 0)];
+    let (first, det) = (a[(0, 0)], a.det());
+    let direct = a.mul_vec(x);
+    let positive = |lane: usize| first.0[lane] > 0.0 && minor.0[lane] > 0.0 && det.0[lane] > 0.0;
+    if (0..LANES).all(positive) {
+        return direct;
+    }
+    let (lambda, e) = a.eigen_symmetric_sweeping();
+    let mut projected = [Lanes::zero(); 3];
+    for k in 0..3 {
+        let mut along = Lanes::zero();
+        for i in 0..3 {
+            along = e[(i, k)].mul_add(x[i], along);
+        }
+        let along = along * Lanes::select_positive(lambda[k], lambda[k], Lanes::zero());
+        for i in 0..3 {
+            projected[i] = e[(i, k)].mul_add(along, projected[i]);
+        }
+    }
+    for lane in (0..LANES).filter(|lane| positive(*lane)) {
+        for i in 0..3 {
+            projected[i].0[lane] = direct[i].0[lane];
+        }
+    }
+    projected
 }
 
 /// K(n,m) += max(λ, 0) xₙ xₘᵀ.

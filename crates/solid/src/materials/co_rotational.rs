@@ -94,6 +94,15 @@ impl Tangent<Self> for CoRotational {
             basis_tangent::each_lane(c, F, basis, out, &Self::hessian_projected);
         }
     }
+
+    #[inline(always)]
+    fn product_projected(c: &[Lanes], F: &Mat3<Lanes>, dF: &Mat3<Lanes>) -> Mat3<Lanes> {
+        if is_isotropic(c) {
+            basis_tangent::isotropic_projected_product::<Self>(c, F, dF)
+        } else {
+            basis_tangent::product_of_each_lane(c, F, dF, &Self::hessian_projected)
+        }
+    }
 }
 
 impl Isotropic for CoRotational {

@@ -42,7 +42,7 @@ pub(super) fn discrete_stress<T: Real>(
 
 /// The upper triangular F with FᵀF = C.
 #[inline(always)]
-fn cholesky_transposed<T: Real>(C: &Mat3<T>) -> Mat3<T> {
+pub(crate) fn cholesky_transposed<T: Real>(C: &Mat3<T>) -> Mat3<T> {
     let mut F = Mat3::zero();
     F[(0, 0)] = C[(0, 0)].sqrt();
     F[(0, 1)] = C[(0, 1)] / F[(0, 0)];

@@ -39,6 +39,11 @@ impl<D: Isotropic> Tangent<D> for ByInvariants {
     fn in_basis_projected(c: &[Lanes], F: &Mat3<Lanes>, basis: &Mat3<Lanes>, out: &mut BasisTangent<Lanes>) {
         basis_tangent::isotropic_projected::<D, Lanes>(c, F, basis, out);
     }
+
+    #[inline(always)]
+    fn product_projected(c: &[Lanes], F: &Mat3<Lanes>, dF: &Mat3<Lanes>) -> Mat3<Lanes> {
+        basis_tangent::isotropic_projected_product::<D>(c, F, dF)
+    }
 }
 
 /// ∂P/∂F.

@@ -73,6 +73,11 @@ impl Tangent<Self> for Linear {
     fn in_basis_projected(c: &[Lanes], F: &Mat3<Lanes>, basis: &Mat3<Lanes>, out: &mut BasisTangent<Lanes>) {
         Self::in_basis(c, F, basis, out);
     }
+
+    #[inline(always)]
+    fn product_projected(c: &[Lanes], _F: &Mat3<Lanes>, dF: &Mat3<Lanes>) -> Mat3<Lanes> {
+        stiffness::apply(c, &dF.symmetric_part())
+    }
 }
 
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! A [`Density`] as an object, for one point and for lists of points.
 
-use super::basis_tangent::contract;
+use super::basis_tangent::{self, contract};
 use super::discrete::discrete_stress;
 use super::{BasisTangent, Card, ConstantsError, Density, Frame, Given, Mat9, Places, Tangent};
 use crate::math::{Complex, LANES, Lanes, Mat3, Real};
@@ -55,6 +55,8 @@ pub trait Material: Send + Sync {
         bases: &[&Mat3<Lanes>],
         out: &mut [BasisTangent<Lanes>],
     );
+    /// dP = ∂P/∂F : dF of F and dF at each point, with the negative eigenvalues of ∂P/∂F set to 0.
+    fn projected_products(&self, at: Places<'_>, F: &[[Mat3<Lanes>; 2]], out: &mut [Mat3<Lanes>]);
 }
 
 /// The object made from a density type; it holds nothing.
@@ -133,6 +135,9 @@ impl<D: Density> Material for Entry<D> {
         out: &mut [BasisTangent<Lanes>],
     ) {
         evaluate::<D, _>(TangentIn { bases, projected }, at, F, out);
+    }
+    fn projected_products(&self, at: Places<'_>, F: &[[Mat3<Lanes>; 2]], out: &mut [Mat3<Lanes>]) {
+        evaluate::<D, _>(ProjectedProduct, at, F, out);
     }
 }
 
@@ -303,6 +308,30 @@ impl Evaluation for DiscreteStress {
         let ends = ends.map(|F| F.lane(lane));
         let indifferent = of.card().frame_indifferent;
         found.set_lane(lane, &discrete_stress(indifferent, &ends, |F| of.energy(c, F), |F| of.stress(c, F)));
+    }
+}
+
+/// The projected ∂P/∂F : dF.
+struct ProjectedProduct;
+
+impl Evaluation for ProjectedProduct {
+    type Given = [Mat3<Lanes>; 2];
+    type Found = Mat3<Lanes>;
+    #[inline(always)]
+    fn at<D: Density>(&self, _: usize, c: &[Lanes], [F, dF]: &[Mat3<Lanes>; 2], found: &mut Mat3<Lanes>) {
+        *found = D::Tangent::product_projected(c, F, dF);
+    }
+    fn at_point(
+        &self,
+        _: usize,
+        lane: usize,
+        c: &[f64],
+        [F, dF]: &[Mat3<Lanes>; 2],
+        found: &mut Mat3<Lanes>,
+        of: &dyn Material,
+    ) {
+        let tangent = of.hessian_projected(c, &F.lane(lane));
+        found.set_lane(lane, &basis_tangent::product(&tangent, &dF.lane(lane)));
     }
 }
 

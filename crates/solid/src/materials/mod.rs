@@ -7,6 +7,7 @@
 //! Every ψ is 0 at rest and is summed from terms that are of second order there, so that its digits
 //! are not lost at small strain (ψ ~ ε² against terms ~ 1); see [`from_rest`].
 
+mod anisotropic_neo_hookean;
 mod arap;
 pub mod basis_tangent;
 mod co_rotational;
@@ -28,10 +29,12 @@ mod stable_neo_hookean;
 mod stiffness;
 mod stvk;
 
+pub use anisotropic_neo_hookean::AnisotropicNeoHookean;
 pub use arap::Arap;
 pub use basis_tangent::BasisTangent;
 pub use co_rotational::CoRotational;
 pub use constants::{Constants, MAX_CONSTANTS, Places};
+pub(crate) use discrete::cholesky_transposed;
 pub use error::ConstantsError;
 pub use fixed_corotated::FixedCorotated;
 pub use given::Given;
@@ -43,7 +46,7 @@ pub use mooney_rivlin::MooneyRivlin;
 pub use neo_hookean::NeoHookean;
 pub use neo_hookean_log::NeoHookeanLog;
 pub use stable_neo_hookean::StableNeoHookean;
-pub(crate) use stiffness::apply as apply_stiffness;
+pub(crate) use stiffness::{apply as apply_stiffness, constants as stiffness_constants};
 pub use stvk::StVenantKirchhoff;
 
 use crate::math::{Lanes, Mat3, Real};
@@ -59,6 +62,7 @@ pub static CATALOGUE: &[&dyn Material] = &[
     entry::<MooneyRivlin>(),
     entry::<Arap>(),
     entry::<FixedCorotated>(),
+    entry::<AnisotropicNeoHookean>(),
 ];
 
 /// The material of that name.
@@ -185,6 +189,10 @@ pub trait Tangent<D>: 'static {
     /// The same at four points, with the negative eigenvalues of ∂P/∂F set to 0.
     fn in_basis_projected(c: &[Lanes], F: &Mat3<Lanes>, basis: &Mat3<Lanes>, out: &mut BasisTangent<Lanes>) {
         basis_tangent::each_lane(c, F, basis, out, &Self::hessian_projected);
+    }
+    /// dP = ∂P/∂F : dF at four points, with the negative eigenvalues of ∂P/∂F set to 0.
+    fn product_projected(c: &[Lanes], F: &Mat3<Lanes>, dF: &Mat3<Lanes>) -> Mat3<Lanes> {
+        basis_tangent::product_of_each_lane(c, F, dF, &Self::hessian_projected)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The stiffness C of `linear` and `co-rotational`: two constants (λ, μ) if isotropic, or the 21 of
+//! The stiffness C of `linear`, `co-rotational` and `anisotropic-neo-hookean`: two constants (λ, μ) if isotropic, or the 21 of
 //! the upper triangle, row by row, in Voigt order xx, yy, zz, yz, xz, xy with engineering shear:
 //! σ_yz = C44 · 2ε_yz.
 
@@ -26,7 +26,7 @@ const ORTHOTROPIC: [&str; 9] = ["C11", "C12", "C13", "C22", "C23", "C33", "C44",
 const VOIGT: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)];
 
 /// [λ, μ], or the 21 constants if any of them was given.
-pub(super) fn constants(given: &Given) -> Result<Vec<f64>, ConstantsError> {
+pub(crate) fn constants(given: &Given) -> Result<Vec<f64>, ConstantsError> {
     if !PARAMETERS.iter().any(|p| given.get(p.name).is_some()) {
         return Ok(vec![given.lambda, given.mu]);
     }

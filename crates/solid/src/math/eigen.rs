@@ -67,6 +67,9 @@ fn rotate<const N: usize>(m: &mut Square<N>, e: &mut Square<N>, p: usize, q: usi
 
 /// The matrix with its negative eigenvalues set to 0; itself, to the bit, if it has none.
 pub fn project_positive<const N: usize>(a: &Square<N>) -> Square<N> {
+    if is_positive_definite(a) {
+        return *a;
+    }
     let (lambda, e) = eigen_symmetric(a);
     let mut out = *a;
     for k in (0..N).filter(|&k| lambda[k] < 0.0) {
@@ -77,6 +80,25 @@ pub fn project_positive<const N: usize>(a: &Square<N>) -> Square<N> {
         }
     }
     out
+}
+
+/// Whether the Cholesky factorisation of a symmetric matrix exists, beyond rounding.
+fn is_positive_definite<const N: usize>(a: &Square<N>) -> bool {
+    let mut l = *a;
+    for j in 0..N {
+        for k in 0..j {
+            for i in j..N {
+                l[i][j] -= l[i][k] * l[j][k];
+            }
+        }
+        let pivot = l[j][j];
+        if pivot.is_nan() || pivot <= 1e-12 * a[j][j].abs() {
+            return false;
+        }
+        let root = 1.0 / pivot.sqrt();
+        (j..N).for_each(|i| l[i][j] *= root);
+    }
+    true
 }
 
 /// Sweeps after which off-diagonal entries of a 3×3 matrix are rounding: convergence is quadratic, and cubic at the end.

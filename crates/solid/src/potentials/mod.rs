@@ -115,8 +115,8 @@ pub enum WithoutForm {
 pub trait Potential: Send + Sync {
     /// What it is to a model: its column in the report, whether it is contact, limits and state.
     fn role(&self) -> PotentialRole<'_>;
-    /// The potential as it is at a time, if it changes in time. The functions below then refer to some fixed time.
-    fn at(&self, _t: f64) -> Option<Arc<dyn Potential>> {
+    /// The potential as one that moves. The functions below then refer to some fixed time.
+    fn moving(&self) -> Option<&dyn MovingPotential> {
         None
     }
     /// W, J; +∞ where infeasible.
@@ -158,6 +158,25 @@ pub trait Potential: Send + Sync {
     fn add_corotated_stiffness(&self, q: &[f64], _rotation: Rotation, _held: &[bool], k: &mut BlockMatrix) {
         self.add_hessian(q, Curvature::Projected, k);
     }
+}
+
+/// A potential that moves in time, of an obstacle say.
+pub trait MovingPotential {
+    /// The potential as it is at a time, s.
+    fn at(&self, t: f64) -> Arc<dyn Potential>;
+    /// Adds the discrete gradient of the motion relative to it between the times `t`; `false` where infeasible.
+    fn add_discrete_gradient(&self, t: [f64; 2], q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool;
+    /// Adds its Hessian three quarters on the way of the relative motion.
+    fn add_hessian_between(
+        &self,
+        t: [f64; 2],
+        q0: &[f64],
+        q1: &[f64],
+        curvature: Curvature,
+        h: &mut BlockMatrix,
+    );
+    /// The work that its motion does over a step, J: the change of its energy less the work of its discrete gradient.
+    fn work(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> f64;
 }
 
 /// (φ(b) − φ(a))/(b − a), or φ' at the middle where a and b are too close for the quotient. The middle

@@ -79,10 +79,14 @@ impl Subspace {
         choose: &Choose<'_>,
     ) -> Option<Vec<f64>> {
         let count = self.len(n);
-        let stiffness = |x: &[f64], y: &mut [f64]| system.stiffness(x, y);
+        let stiffness = |x: &[f64]| -> Vec<f64> {
+            let mut y = vec![0.0; x.len()];
+            system.stiffness_of_columns(x, &mut y, n);
+            y
+        };
         let mass = |x: &[f64], y: &mut [f64]| system.mass(x, y);
         let u = &self.vectors;
-        let (ku, mu) = (apply_to_columns(&stiffness, u, n), apply_to_columns(&mass, u, n));
+        let (ku, mu) = (stiffness(u), apply_to_columns(&mass, u, n));
         // The residual R = KU − MU(UᵀKU), and the correction W, M-orthogonal to U.
         let projected = inner(u, &ku, n);
         let mut w = ku.clone();
@@ -122,7 +126,7 @@ impl Subspace {
         y.resize((count + useful.len()) * n, 0.0);
         add_product(&mut y[count * n..], 1.0, &w, basis.as_ref(), n);
         let (mut ky, mut my) = (ku, mu);
-        ky.extend(apply_to_columns(&stiffness, &y[count * n..], n));
+        ky.extend(stiffness(&y[count * n..]));
         my.extend(apply_to_columns(&mass, &y[count * n..], n));
         let symmetric =
             |a: Mat<f64>| Mat::from_fn(a.nrows(), a.ncols(), |i, j| 0.5 * (a[(i, j)] + a[(j, i)]));

@@ -78,12 +78,11 @@ impl LinearSolver for AdaptiveSolver {
         accuracy: f64,
     ) -> Result<LinearReport, NotPositiveDefinite> {
         let a = system.matrix;
-        // A low-rank correction is preconditioned by a Cholesky factor only.
-        let iterative = self.policy == Policy::LeastCost && system.low_rank.is_none();
+        let iterative = self.policy == Policy::LeastCost;
         if !COST.is_small(a.dofs()) && self.memory.incomplete.wait == 0 && iterative {
             let LinearMemory { factor_cost, rate, .. } = self.memory;
             let limit = COST.incomplete_limit(a.dofs(), factor_cost, rate, accuracy);
-            match self.with_incomplete(a, b, x, accuracy, limit) {
+            match self.with_incomplete(system, b, x, accuracy, limit) {
                 CgOutcome::Converged { iterations, error } => {
                     // More iterations: the matrix has changed too much since the factorisation.
                     self.incomplete_ready = iterations < limit / 2;
@@ -95,7 +94,9 @@ impl LinearSolver for AdaptiveSolver {
             }
         }
         self.memory.incomplete.wait = self.memory.incomplete.wait.saturating_sub(1);
+        // Multigrid takes no low-rank correction.
         if iterative
+            && system.low_rank.is_none()
             && self.multigrid_pays(a)
             && let Some(solved) = self.with_multigrid(system, b, x, accuracy)?
         {
@@ -160,6 +161,38 @@ impl LinearSolver for AdaptiveSolver {
             None => inverse(x),
             Some(low_rank) => Deflated { low_rank, inverse: &mut inverse }.precondition(x),
         }
+    }
+
+    fn precondition_columns(
+        &mut self,
+        system: &LinearSystem<'_>,
+        x: &mut [f64],
+        columns: usize,
+    ) -> Result<(), NotPositiveDefinite> {
+        let a = system.matrix;
+        let each = x.chunks_exact_mut(a.dofs()).take(columns);
+        if self.policy == Policy::LeastCost && self.memory.incomplete.wait == 0 {
+            if !self.incomplete_ready {
+                self.incomplete.factor(a);
+                self.incomplete_ready = true;
+            }
+            each.for_each(|x| self.incomplete.solve(x));
+            return Ok(());
+        }
+        if self.kept.is_none() {
+            if self.policy == Policy::LeastCost && system.low_rank.is_none() && self.multigrid_pays(a) {
+                self.multigrid.factor(a, system.positions)?;
+                self.kept = Some(Kept::Multigrid);
+            } else {
+                self.factor.factor(a)?;
+                self.kept = Some(Kept::Factor);
+            }
+        }
+        match self.kept {
+            Some(Kept::Multigrid) => each.for_each(|x| self.multigrid.solve(a, x)),
+            _ => each.for_each(|x| self.factor.precondition(x)),
+        }
+        Ok(())
     }
 
     fn rebuild(&mut self, kept: Kept, system: &LinearSystem<'_>) -> bool {
@@ -227,12 +260,13 @@ impl AdaptiveSolver {
     /// Conjugate gradients with an incomplete factor.
     fn with_incomplete(
         &mut self,
-        a: &BlockMatrix,
+        system: &LinearSystem<'_>,
         b: &[f64],
         x: &mut [f64],
         accuracy: f64,
         limit: usize,
     ) -> CgOutcome {
+        let a = system.matrix;
         let Self { incomplete, incomplete_ready, permuted: [right, solution], iteration, .. } = self;
         incomplete.set_matrix(a);
         if !*incomplete_ready {
@@ -242,20 +276,30 @@ impl AdaptiveSolver {
         let (order, matrix, factor) = incomplete.split_mut();
         order.permute(b, right);
         solution.resize(right.len(), [0.0; 4]);
-        let mut product = from_fn(4 * right.len(), |x, y| {
-            let (x, y) = (x.as_chunks().0, y.as_chunks_mut().0);
-            matrix.multiply(order, x, y);
-            add_extra(a, |node| order.place(node), x, y);
+        let low_rank = system.low_rank.map(|low_rank| {
+            let mut padded = Vec::new();
+            low_rank.mapped(|column| {
+                order.permute(column, &mut padded);
+                padded.as_flattened().to_vec()
+            })
         });
-        let outcome = iteration.solve_to_error(
-            &mut product,
-            &mut |x: &mut [f64]| factor.solve(order, x.as_chunks_mut().0),
-            right.as_flattened(),
-            solution.as_flattened_mut(),
-            accuracy,
-            2,
-            limit,
-        );
+        let mut product = from_fn(4 * right.len(), |x, y| {
+            let (from, to) = (x.as_chunks().0, y.as_chunks_mut().0);
+            matrix.multiply(order, from, to);
+            add_extra(a, |node| order.place(node), from, to);
+            if let Some(low_rank) = &low_rank {
+                low_rank.add_product(x, y);
+            }
+        });
+        let mut inverse = |x: &mut [f64]| factor.solve(order, x.as_chunks_mut().0);
+        let (from, to) = (right.as_flattened(), solution.as_flattened_mut());
+        let outcome = match &low_rank {
+            None => iteration.solve_to_error(&mut product, &mut inverse, from, to, accuracy, 2, limit),
+            Some(low_rank) => {
+                let mut deflated = Deflated { low_rank, inverse: &mut inverse };
+                iteration.solve_to_error(&mut product, &mut deflated, from, to, accuracy, 2, limit)
+            }
+        };
         order.permute_back(solution, x);
         outcome
     }

@@ -122,6 +122,19 @@ pub trait LinearSolver: Send {
     /// Preconditions x with the present factor, which may belong to an earlier matrix.
     fn precondition(&mut self, low_rank: Option<&Deflation>, x: &mut [f64]);
 
+    /// Preconditions the columns of x with what preconditions a system, its low-rank correction left out. A preconditioner is
+    /// built if there is none.
+    fn precondition_columns(
+        &mut self,
+        system: &LinearSystem<'_>,
+        x: &mut [f64],
+        columns: usize,
+    ) -> Result<(), NotPositiveDefinite> {
+        self.direct().factor(system.matrix)?;
+        self.direct().solve_many(x, columns);
+        Ok(())
+    }
+
     /// Rebuilds, after a restart, the preconditioner that was kept. Returns `false` if that is impossible.
     fn rebuild(&mut self, kept: Kept, system: &LinearSystem<'_>) -> bool;
 

@@ -75,6 +75,11 @@ impl BlockMatrix {
         &self.extra
     }
 
+    /// Whether both matrices have the same entries, couplings and pattern.
+    pub(crate) fn equals(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.pattern, &other.pattern) && self.values == other.values && self.extra == other.extra
+    }
+
     /// The number of scalar rows.
     pub fn dofs(&self) -> usize {
         3 * self.pattern.n()

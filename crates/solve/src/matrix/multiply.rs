@@ -22,6 +22,11 @@ fn add_transposed_product(a: &mut [f64; 3], b: &[f64; 9], x: &[f64; 3]) {
 /// Nodes per task of a parallel product: about 20 µs of work.
 const CHUNK: usize = 1 << 10;
 
+/// Columns that are multiplied at a time.
+const WIDTH: usize = 8;
+/// Fewer columns are multiplied one by one.
+const FEW_COLUMNS: usize = 3;
+
 impl BlockMatrix {
     /// y ← A x.
     pub fn mul_vec(&self, x: &[f64], y: &mut [f64]) {
@@ -35,6 +40,35 @@ impl BlockMatrix {
             by_columns(self, x, y);
         }
         add_extra(self, |node| node, x, y);
+    }
+
+    /// Y ← A X for several columns, one after the other, with the bits of [`BlockMatrix::mul_vec`]. Every block is read once for
+    /// [`WIDTH`] columns.
+    pub fn mul_columns(&self, x: &[f64], y: &mut [f64]) {
+        let n = self.dofs();
+        assert!(
+            x.len() == y.len() && x.len().is_multiple_of(n.max(1)),
+            "vectors must have one number per dof"
+        );
+        for (x, y) in x.chunks(WIDTH * n).zip(y.chunks_mut(WIDTH * n)) {
+            if x.len() < FEW_COLUMNS * n {
+                x.chunks(n).zip(y.chunks_mut(n)).for_each(|(x, y)| self.mul_vec(x, y));
+                continue;
+            }
+            let mut wide = vec![[[0.0; WIDTH]; 3]; n / 3];
+            for (c, x) in x.chunks(n).enumerate() {
+                for (wide, x) in wide.as_flattened_mut().iter_mut().zip(x) {
+                    wide[c] = *x;
+                }
+            }
+            let product = columns_at_once(self, &wide);
+            for (c, (x, y)) in x.chunks(n).zip(y.chunks_mut(n)).enumerate() {
+                for (y, wide) in y.iter_mut().zip(product.as_flattened()) {
+                    *y = wide[c];
+                }
+                add_extra(self, |node| node, x.as_chunks::<3>().0, y.as_chunks_mut::<3>().0);
+            }
+        }
     }
 
     /// xᵀ A x, without storing A x.
@@ -85,6 +119,36 @@ fn by_columns(a: &BlockMatrix, x: &[[f64; 3]], y: &mut [[f64; 3]]) {
             add_transposed_product(&mut yj, block, &x[i]);
         }
         y[j] = yj;
+    }
+}
+
+/// [`by_columns`] for [`WIDTH`] vectors, whose entries are next to each other.
+fn columns_at_once(a: &BlockMatrix, x: &[[[f64; WIDTH]; 3]]) -> Vec<[[f64; WIDTH]; 3]> {
+    let mut y = vec![[[0.0; WIDTH]; 3]; x.len()];
+    let (pattern, values) = (a.pattern(), a.values());
+    for j in 0..pattern.n() {
+        let first = pattern.diagonal_position(j);
+        let (xj, mut yj) = (&x[j], y[j]);
+        add_wide(&mut yj, &values[first], xj, false);
+        let column = pattern.column(j);
+        for (&i, block) in column[1..].iter().zip(&values[first + 1..first + column.len()]) {
+            add_wide(&mut y[i as usize], block, xj, false);
+            add_wide(&mut yj, block, &x[i as usize], true);
+        }
+        y[j] = yj;
+    }
+    y
+}
+
+/// a ← a + B x or, transposed, a + Bᵀ x, with sums in the order of [`add_product`].
+#[inline(always)]
+fn add_wide(a: &mut [[f64; WIDTH]; 3], b: &[f64; 9], x: &[[f64; WIDTH]; 3], transposed: bool) {
+    for r in 0..3 {
+        let [p, q, s] =
+            if transposed { [b[r], b[3 + r], b[6 + r]] } else { [b[3 * r], b[3 * r + 1], b[3 * r + 2]] };
+        for w in 0..WIDTH {
+            a[r][w] += p * x[0][w] + q * x[1][w] + s * x[2][w];
+        }
     }
 }
 

@@ -22,7 +22,6 @@ pub fn minimize(
     let choice = work.choice();
     let solved = Descent::new(objective, x, origin, stopping, work).and_then(|descent| descent.run(x));
     if solved.is_err() {
-        work.discard_kept();
         work.restore_choice(choice);
     }
     solved
@@ -203,7 +202,7 @@ impl<'a> Descent<'a> {
         if let Some(kind) = solved.new.filter(|_| !self.stopping.direct) {
             // With contact the matrix of the next step differs too much.
             let key = self.objective.reuse_key().filter(|_| matrix.extra().is_empty());
-            let curvature = self.curvature;
+            let curvature = self.objective.curvature_at(x, self.curvature);
             *kept = key.map(|key| KeptMemory { x: x.to_vec(), rates: Vec::new(), curvature, key, kind });
         } else if linear.kept().is_none() {
             *kept = None;

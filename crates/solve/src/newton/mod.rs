@@ -62,7 +62,7 @@ pub use linear_step::{Linearisation, RigidMotions};
 pub use memory::{KeptMemory, MemoryVersion, SolverMemory, UnknownVersion};
 pub use minimize::minimize;
 pub use root::find_root;
-pub use workspace::Workspace;
+pub use workspace::{SolverChoice, Workspace};
 
 use crate::{BlockMatrix, Deflation, SparseRows};
 use serde::{Deserialize, Serialize};
@@ -98,6 +98,10 @@ pub trait Objective {
     fn reuse_key(&self) -> Option<ReuseKey> {
         None
     }
+    /// Which second derivative [`Objective::hessian`] is at `x`, if that is not always the one asked for.
+    fn curvature_at(&self, _x: &[f64], asked: Curvature) -> Curvature {
+        asked
+    }
     /// The Hessian at another time; see [`Objective::hessian`].
     fn hessian_at_time(&mut self, _time: f64, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
         self.hessian(x, curvature, h);
@@ -123,6 +127,10 @@ pub trait Equations {
     /// Jacobian.
     fn is_nearly_symmetric(&self) -> bool {
         false
+    }
+    /// See [`Objective::curvature_at`].
+    fn curvature_at(&self, _x: &[f64], asked: Curvature) -> Curvature {
+        asked
     }
     /// Velocities on which the approximation at x depends, overwriting `rates`.
     fn rates(&mut self, _x: &[f64], rates: &mut Vec<f64>) {

@@ -38,6 +38,8 @@ pub fn find_root(
 ) -> Result<SolveReport, SolveError> {
     let n = x.len() - equations.multipliers();
     let origin = &origin[..n];
+    // A failed solve must not influence later ones.
+    let choice = work.choice();
     let suitable = n == x.len() && !stopping.direct && equations.is_nearly_symmetric();
     if suitable && work.symmetric.is_over() {
         if let Some(report) = symmetric::solve(equations, x, origin, stopping, work) {
@@ -45,7 +47,11 @@ pub fn find_root(
         }
         work.symmetric.fail();
     }
-    newton_krylov(equations, x, origin, stopping, work)
+    let solved = newton_krylov(equations, x, origin, stopping, work);
+    if solved.is_err() {
+        work.restore_choice(choice);
+    }
+    solved
 }
 
 /// See [`find_root`].

@@ -29,7 +29,7 @@ pub(super) fn solve(
     stopping: &Stopping,
     work: &mut Workspace,
 ) -> Option<SolveReport> {
-    let (choice, _) = work.choice();
+    let choice = work.choice();
     let start = x.to_vec();
     work.resize(x.len());
     work.begin_root(equations);
@@ -41,8 +41,7 @@ pub(super) fn solve(
     if report.is_none() {
         // What failed must not influence later solves.
         x.copy_from_slice(&start);
-        work.restore_choice((choice, None));
-        work.discard_kept();
+        work.restore_choice(choice);
     }
     report
 }
@@ -102,7 +101,8 @@ impl Corrections<'_> {
                 threshold,
                 next,
                 linear_iterations = self.report.linear_iterations,
-                "Newton, root, symmetric part"
+                jacobian = "symmetric part",
+                "Newton, root"
             );
             if next <= left || stagnant {
                 return Some(self.report);
@@ -152,7 +152,8 @@ impl Corrections<'_> {
         self.report.multigrid += usize::from(solved.multigrid);
         self.error = solved.error;
         let Assembled { x, rates, curvature } = &self.assembled;
-        let at = Linearisation { x, rates, curvature: *curvature, key: self.equations.reuse_key() };
+        let curvature = self.equations.curvature_at(x, *curvature);
+        let at = Linearisation { x, rates, curvature, key: self.equations.reuse_key() };
         self.work.keep(&at, &solved);
         Some(())
     }

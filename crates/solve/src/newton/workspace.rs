@@ -19,6 +19,8 @@ pub struct Workspace {
     pub(super) linear: Box<dyn LinearSolver>,
     /// The origin of the preconditioner in `linear`, if later solves may reuse it.
     pub(super) kept: Option<KeptMemory>,
+    /// The matrix of the factor in `linear`, if later systems are likely to have the same.
+    pub(super) factored: Option<BlockMatrix>,
     /// The origin of a preconditioner that has to be rebuilt after a restart.
     to_rebuild: Option<KeptMemory>,
     /// Backoff of corrections by the symmetric part of a Jacobian, in solves.
@@ -27,6 +29,15 @@ pub struct Workspace {
     pub(super) direction: Vec<f64>,
     pub(super) trial: Vec<f64>,
     pub(super) trial_gradient: Vec<f64>,
+}
+
+/// The state of a [`Workspace`] that depends on earlier solves, besides the elimination order.
+#[derive(Clone, Debug)]
+pub struct SolverChoice {
+    pub(super) linear: LinearMemory,
+    /// The origin of the kept preconditioner.
+    pub(super) kept: Option<KeptMemory>,
+    pub(super) symmetric: Backoff,
 }
 
 impl Workspace {
@@ -44,6 +55,7 @@ impl Workspace {
             rows: SparseRows::new(),
             linear,
             kept: None,
+            factored: None,
             to_rebuild: None,
             symmetric: Backoff::default(),
             gradient: vec![0.0; n],
@@ -55,16 +67,16 @@ impl Workspace {
 
     /// The state that a checkpoint stores, for [`Workspace::restore`].
     pub fn memory(&self) -> SolverMemory {
-        let (linear, kept) = self.choice();
+        let SolverChoice { linear, kept, symmetric } = self.choice();
         let couplings = self.linear.couplings().to_vec();
-        SolverMemory { couplings, linear, kept, symmetric: self.symmetric, ..SolverMemory::default() }
+        SolverMemory { couplings, linear, kept, symmetric, ..SolverMemory::default() }
     }
 
     /// Restores the state that [`Workspace::memory`] returned.
     pub fn restore(&mut self, memory: &SolverMemory) {
         self.linear.restore_couplings(&memory.couplings);
-        self.restore_choice((memory.linear, memory.kept.clone()));
-        self.symmetric = memory.symmetric;
+        let SolverMemory { linear, kept, symmetric, .. } = memory.clone();
+        self.restore_choice(SolverChoice { linear, kept, symmetric });
     }
 
     /// Resets the solver choice and drops the preconditioner. The elimination order stays.
@@ -75,21 +87,28 @@ impl Workspace {
         self.discard_kept();
     }
 
-    /// The state of the solver choice, and the origin of the kept preconditioner.
-    pub(super) fn choice(&self) -> (LinearMemory, Option<KeptMemory>) {
-        (self.linear.memory(), self.kept.as_ref().or(self.to_rebuild.as_ref()).cloned())
+    /// The state that solves change and that later solves depend on. A step that fails restores it, so that it does not
+    /// influence later ones.
+    pub fn choice(&self) -> SolverChoice {
+        SolverChoice {
+            linear: self.linear.memory(),
+            kept: self.kept.as_ref().or(self.to_rebuild.as_ref()).cloned(),
+            symmetric: self.symmetric,
+        }
     }
 
-    /// Restores what [`Workspace::choice`] returned.
-    pub(super) fn restore_choice(&mut self, (linear, kept): (LinearMemory, Option<KeptMemory>)) {
+    /// Restores what [`Workspace::choice`] returned. The kept preconditioner is rebuilt by the next solve that may reuse it.
+    pub fn restore_choice(&mut self, SolverChoice { linear, kept, symmetric }: SolverChoice) {
         self.linear.restore(linear);
-        self.to_rebuild = kept;
+        self.symmetric = symmetric;
+        (self.kept, self.to_rebuild) = (None, kept);
     }
 
     /// Begins a minimisation. A preconditioner of an earlier solve stays if it may be reused; after a restart it is
     /// rebuilt.
     pub(super) fn begin(&mut self, objective: &mut dyn Objective, direct: bool) {
         let now = objective.reuse_key().filter(|_| !direct);
+        self.factored = None;
         self.low_rank = objective.low_rank();
         self.begin_with(Policy::for_minimizer(direct), now, &mut |origin, matrix| {
             objective.hessian_at_time(origin.key.time, &origin.x, origin.curvature, matrix);
@@ -99,6 +118,7 @@ impl Workspace {
     /// Begins corrections by the symmetric part of a Jacobian, in the same way.
     pub(super) fn begin_root(&mut self, equations: &mut dyn Equations) {
         let now = equations.reuse_key();
+        self.factored = None;
         self.low_rank = equations.low_rank();
         self.begin_with(Policy::LeastCost, now, &mut |origin, matrix| {
             let KeptMemory { x, rates, curvature, key, .. } = origin;
@@ -127,7 +147,7 @@ impl Workspace {
 
     /// Ends the reuse of the kept preconditioner.
     pub(super) fn discard_kept(&mut self) {
-        (self.kept, self.to_rebuild) = (None, None);
+        (self.kept, self.to_rebuild, self.factored) = (None, None, None);
     }
 
     /// Sizes the vectors for `n` unknowns and multipliers.

@@ -82,6 +82,17 @@ impl Deflation {
         Self { vectors, weighted, coefficients }
     }
 
+    /// The same with every column of U and S in another order of the unknowns.
+    pub fn mapped(&self, mut map: impl FnMut(&[f64]) -> Vec<f64>) -> Self {
+        let mut columns = |of: &Columns| {
+            let values: Vec<f64> = of.values.chunks_exact(of.n.max(1)).flat_map(&mut map).collect();
+            let n = values.len() / (of.values.len() / of.n.max(1)).max(1);
+            Arc::new(Columns { values, n })
+        };
+        let (vectors, weighted) = (columns(&self.vectors), columns(&self.weighted));
+        Self { vectors, weighted, coefficients: self.coefficients.clone() }
+    }
+
     /// y ← y + S W Sᵀ x.
     pub fn add_product(&self, x: &[f64], y: &mut [f64]) {
         self.weighted.add_combination(&self.coefficients.weights.apply(&self.weighted.inner_products(x)), y);

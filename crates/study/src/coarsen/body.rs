@@ -27,8 +27,8 @@ impl FineBody {
     pub(super) fn new(scene: &Scene, number: usize, notes: &mut Vec<String>) -> Result<Self, SceneError> {
         let spec = &scene.bodies[number];
         // Discontinuous tets: the same body, in one piece.
-        let whole = BodySpec { element: Element::TETS, gluing: None, ..spec.clone() };
-        let nodes = shape::nodes(scene, &whole, notes)?;
+        let whole = BodySpec { element: Element::TETS, element_given: true, gluing: None, ..spec.clone() };
+        let (nodes, _) = shape::nodes(scene, &whole, notes)?;
         if nodes.tets().is_empty() {
             return Err(spec.mark.error("is a surface; only bodies of tets are coarsened"));
         }

@@ -1,7 +1,7 @@
 //! The lowest frequencies of a fine body and of the coarse one that stands for it.
 
 use super::fit::ModalFit;
-use super::{CoarsenOutcome, EffectiveProperties, FitBy, FitPhaseReport, TractionName};
+use super::{CoarsenOutcome, EffectiveProperties, FitBy, FitPhaseReport};
 use lilyan_dynamics::fit::modes_at_rest;
 use lilyan_scene::build::build;
 use lilyan_scene::build::fit::alone;
@@ -43,10 +43,7 @@ pub(super) fn nearest(
         if let Some(figures) = &mut candidate.figures {
             figures.frequency_error = Some(worst);
             let off: Vec<String> = off.iter().map(|x| format!("{:+.0} %", 100.0 * x)).collect();
-            let name = match figures.traction {
-                TractionName::Uniform => "uniform",
-                TractionName::LeastEnergy => "least-energy",
-            };
+            let name = figures.traction.as_str();
             notes.push(format!("traction \"{name}\": first frequencies off by {}", off.join(", ")));
         }
         judged.push((worst, candidate));

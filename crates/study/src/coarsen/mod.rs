@@ -62,7 +62,7 @@ pub struct CoarsenOptions {
     pub mesh: CoarseMesh,
     /// Name in the [`CATALOGUE`].
     pub method: String,
-    /// `linear` or `co-rotational`; absent: `linear` if the fine body is.
+    /// `linear`, `co-rotational` or `anisotropic-neo-hookean`; absent: `linear` if the fine body is, else `co-rotational`.
     pub model: Option<String>,
     /// How many modes are fitted, by methods that fit them; absent: 20 where tensors are made, else 10.
     pub modes: Option<usize>,
@@ -71,6 +71,8 @@ pub struct CoarsenOptions {
     /// How unit stresses are shared out over the outer boundary, by methods that pull there. Absent: the way that comes nearer
     /// to the first frequencies of the fine body, or of least energy where they are fitted in any case.
     pub traction: Option<Traction>,
+    /// Whether all ways are compared, those with coarse normals and with linearly varying stresses as well.
+    pub all_tractions: bool,
 }
 
 /// What came out.
@@ -113,10 +115,11 @@ pub fn coarsen(
         fine: &fine_view,
         coarse: &fitted.mesh,
         overlaps: &fitted.overlaps,
-        tractions: match (request.traction, method.fit) {
-            (Some(Traction::Uniform), _) => &[Traction::Uniform],
+        tractions: match (&request.traction, method.fit) {
+            _ if request.all_tractions => &Traction::ALL,
+            (Some(traction), _) => std::slice::from_ref(traction),
             (None, None) => &[Traction::LeastEnergy, Traction::Uniform],
-            _ => &[Traction::LeastEnergy],
+            (None, Some(_)) => &[Traction::LeastEnergy],
         },
     };
     let mut candidates = (method.effective)(&task, progress).map_err(failed)?;
@@ -202,7 +205,7 @@ fn chosen(scene: &Scene, request: &CoarsenOptions, whole: &Mark) -> Result<usize
 }
 
 fn model_of(asked: &Option<String>, fine: &str, whole: &Mark) -> Result<&'static str, SceneError> {
-    const MODELS: [&str; 2] = ["linear", "co-rotational"];
+    const MODELS: [&str; 3] = ["linear", "co-rotational", "anisotropic-neo-hookean"];
     match asked.as_deref() {
         None => Ok(if fine == "linear" { MODELS[0] } else { MODELS[1] }),
         Some(name) => MODELS

@@ -96,6 +96,22 @@ pub enum TractionName {
     /// The mixture of tractions that stores the least energy.
     #[default]
     LeastEnergy,
+    /// The same stress everywhere, on the normals of the coarse mesh.
+    CoarseNormal,
+    /// The same stress everywhere, and stresses that vary linearly.
+    Linear,
+}
+
+impl TractionName {
+    /// As in JSON and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::LeastEnergy => "least-energy",
+            Self::CoarseNormal => "coarse-normal",
+            Self::Linear => "linear",
+        }
+    }
 }
 
 impl From<Traction> for TractionName {
@@ -103,6 +119,8 @@ impl From<Traction> for TractionName {
         match traction {
             Traction::Uniform => Self::Uniform,
             Traction::LeastEnergy => Self::LeastEnergy,
+            Traction::CoarseNormal => Self::CoarseNormal,
+            Traction::Linear => Self::Linear,
         }
     }
 }

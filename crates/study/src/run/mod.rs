@@ -114,6 +114,9 @@ pub fn run(
     let mut limit = limit.after(&recorder.energy, built.simulation.ledger().initial);
     let mut last = built.simulation.checkpoint();
     while built.simulation.index() < schedule.steps {
+        if schedule.is_line(built.simulation.index() + 1) {
+            recorder.begin_step(&built);
+        }
         let began = Instant::now();
         let record = match built.simulation.advance() {
             Ok(record) => record,

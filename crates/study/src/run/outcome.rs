@@ -6,6 +6,7 @@ use super::verdict::{self, EnergyFigures};
 use super::{StepTimes, constraints};
 use crate::citations;
 use crate::diagnose::fits;
+use crate::mesh_error;
 use lilyan_files::atomic::WriteError;
 use lilyan_files::json;
 use lilyan_report::{Band, Plot, Report, Series, Verdict, percent, short};
@@ -43,7 +44,8 @@ pub(super) fn write(
         Status::Failed(why) => Some((t, why.as_str())),
     };
     let verdict = verdict::verdict(&checks, stopped);
-    let summary = Summary::new(scene, built, recorder, status, step_times, (&verdict, &checks));
+    let mesh = mesh_error::measure(scene, built, mesh_error::MOST_NODES_OF_RUN);
+    let summary = Summary::new(scene, built, recorder, status, step_times, mesh, (&verdict, &checks));
     json::write(directory.join("summary.json"), &summary)?;
 
     let mut report = Report::new(&scene.title, verdict.clone());
@@ -51,6 +53,7 @@ pub(super) fn write(
     report.subtitle = subtitle(scene, built);
     report.checks = checks;
     report.facts = facts(scene, built, recorder, step_times);
+    report.facts.extend(mesh.map(|mesh| ("mesh".into(), mesh.line())));
     report.plots = plots(built, recorder);
     report.replay = recorder.replay.clone();
     report.settings = vec![("scene".into(), scene.to_toml())];

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Columns of `energy.csv`; those of constraints follow.
-pub const ENERGY_COLUMNS: [&str; 18] = [
+pub const ENERGY_COLUMNS: [&str; 19] = [
     "t",
     "kinetic",
     "elastic",
@@ -36,6 +36,7 @@ pub const ENERGY_COLUMNS: [&str; 18] = [
     "step",
     "newton_iterations",
     "step_size",
+    "discrete",
 ];
 
 /// The last column of `energy.csv` where contacts have friction: the part of `dissipated_physical` that is friction.
@@ -81,6 +82,8 @@ pub struct Recorder {
     /// Frames of the display meshes.
     display_collection: Collection,
     momenta: ([f64; 3], [f64; 3]),
+    /// Time and positions before the step of the next line.
+    before: (f64, Vec<f64>),
     /// The fine meshes that were shown.
     pub(super) shown: ShownMeshes,
 }
@@ -104,8 +107,16 @@ impl Recorder {
             collection: Collection::new(directory.join("frames.pvd")),
             display_collection: Collection::new(directory.join("display.pvd")),
             momenta: built.simulation.state().momenta([0.0; 3]),
+            before: (built.simulation.state().t, built.simulation.state().q.clone()),
             shown: ShownMeshes::default(),
         }
+    }
+
+    /// Notes where the step begins that ends at the next line, for its discrete energy.
+    pub fn begin_step(&mut self, built: &Built) {
+        let state = built.simulation.state();
+        self.before.0 = state.t;
+        self.before.1.clone_from(&state.q);
     }
 
     /// Adds a line to `energy.csv` and `probes.csv` for the current state. Returns `false` and adds nothing if the
@@ -143,6 +154,7 @@ impl Recorder {
             } else {
                 record.advanced / f64::from(record.substeps)
             },
+            simulation.discrete_energy(self.before.0, &self.before.1),
         ];
         row.extend(constraints::row(built));
         row.extend(has_friction(built).then_some(ledger.dissipated_friction));

@@ -5,6 +5,7 @@ use super::constraints::{self, ConstraintsSummary};
 use super::recorder::Recorder;
 use super::verdict::{EnergyFigures, momenta};
 use crate::diagnose::fits;
+use crate::mesh_error::MeshReport;
 use lilyan_dynamics::fit::DistanceFromRest;
 use lilyan_files::csv::Table;
 use lilyan_report::{Check, Verdict};
@@ -73,6 +74,9 @@ pub struct Summary {
     pub constraints: Option<ConstraintsSummary>,
     /// Fits of bodies to finer meshes.
     pub fits: Vec<FitSummary>,
+    /// The error of the mesh, by linear and quadratic tets on it; absent where it would take long to measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<MeshReport>,
     /// Whether all steps were done.
     pub converged: bool,
     /// `finished`, `interrupted`, or why the run stopped.
@@ -265,6 +269,7 @@ impl Summary {
         recorder: &Recorder,
         status: &Status,
         step_times: &StepTimes,
+        mesh: Option<MeshReport>,
         (verdict, checks): (&Verdict, &[Check]),
     ) -> Self {
         let simulation = &built.simulation;
@@ -320,6 +325,7 @@ impl Summary {
                     furthest: followed.furthest,
                 })
                 .collect(),
+            mesh,
             converged: *status == Status::Finished,
             status: match status {
                 Status::Finished => "finished".into(),

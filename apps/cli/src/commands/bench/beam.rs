@@ -111,30 +111,41 @@ fn two_over_one(n: usize, steps: usize, all: usize) -> Result<f64, Failure> {
     Ok(median(ratios.into_iter()))
 }
 
+/// Shortest time of a call among `turns`, s.
+pub(super) fn least_time(turns: usize, call: &mut dyn FnMut() -> CommandResult) -> Result<f64, Failure> {
+    let mut least = f64::INFINITY;
+    for _ in 0..turns {
+        let start = Instant::now();
+        call()?;
+        least = least.min(start.elapsed().as_secs_f64());
+    }
+    Ok(least)
+}
+
 /// The beam of `scenes/bench-beam.toml`.
-struct Beam(Simulation<Model>);
+pub(super) struct Beam(Simulation<Model>);
 
 /// Mean wall time (s) and iterations of a step.
-struct Pace {
+pub(super) struct Pace {
     seconds: f64,
     newton: f64,
     linear: f64,
 }
 
 impl Beam {
-    fn new(n: usize, set: &[&str]) -> Result<Self, Failure> {
+    pub(super) fn new(n: usize, set: &[&str]) -> Result<Self, Failure> {
         let cells = format!("body.beam.mesh.box.cells=[{}, {n}, {n}]", 4 * n);
         let scene = open("bench-beam", &[&[&cells[..]], set].concat()).map_err(Failure::input)?;
         Ok(Self(build(&scene).map_err(Failure::input)?.simulation))
     }
 
     /// The run after two steps. What is computed once per run exists then.
-    fn warm(mut self) -> Result<Self, Failure> {
+    pub(super) fn warm(mut self) -> Result<Self, Failure> {
         self.pace(2)?;
         Ok(self)
     }
 
-    fn pace(&mut self, steps: usize) -> Result<Pace, Failure> {
+    pub(super) fn pace(&mut self, steps: usize) -> Result<Pace, Failure> {
         let (mut newton, mut linear) = (0, 0);
         let start = Instant::now();
         for _ in 0..steps {

@@ -25,6 +25,7 @@ pub fn run(figures: &mut Figures) -> CommandResult {
             modes: None,
             display: false,
             traction: None,
+            all_tractions: false,
         };
         let began = Instant::now();
         let made = coarsen(&scene, &request, &mut |_, _| {}).map_err(Failure::input)?;

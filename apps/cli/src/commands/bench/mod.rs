@@ -5,12 +5,14 @@
 
 mod beam;
 mod coarsen;
+mod constrained;
 mod drop;
 mod explicit;
 mod exponential;
 mod figures;
 mod implicit;
 mod memory;
+mod methods;
 mod minimize;
 mod readers;
 mod real_time;
@@ -36,6 +38,10 @@ use std::time::Instant;
     implicit       share of factorisation and solves in a midpoint step of 24,000 tets\n\
     explicit       tets per second of a Verlet step relative to the memory bandwidth\n\
     scaling        cost of a Verlet step from 1,000 to 4,000,000 tets\n\
+    damped         damped steps relative to undamped ones, and how their cost grows with the mesh\n\
+    conserving     steps that conserve the energy relative to backward Euler\n\
+    solves         methods of one solve per step relative to each other\n\
+    constrained    cost of a step relative to the number of rods\n\
     memory         peak memory of a million tets, explicit and implicit\n\
     real-time      largest body at 60 steps per second of four integrators\n\
     minimize       minimising the Lilyan compared with finding the root of its gradient\n\
@@ -63,6 +69,10 @@ const ALL: &[(&str, Bench)] = &[
     ("implicit", implicit::run),
     ("explicit", explicit::run),
     ("scaling", scaling::run),
+    ("damped", methods::damped),
+    ("conserving", methods::conserving),
+    ("solves", methods::solves),
+    ("constrained", constrained::run),
     ("memory", memory::run),
     ("real-time", real_time::run),
     ("minimize", minimize::run),

@@ -73,12 +73,12 @@ impl System for TimedSystem<'_> {
 }
 
 impl DiscreteGradient for TimedSystem<'_> {
-    fn discrete_gradient(&self, t: f64, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
+    fn discrete_gradient(&self, t: [f64; 2], q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         self.gradient.time(|| discrete_gradient(self.inner, t, q0, q1, g))
     }
     fn add_discrete_hessian(
         &self,
-        t: f64,
+        t: [f64; 2],
         q0: &[f64],
         q1: &[f64],
         curvature: Curvature,

@@ -40,7 +40,7 @@ use crate::step::first_not_finite;
 use crate::strains::Strains;
 use crate::system::strains::Strained;
 use crate::{Memory, MemoryError, State, StepError, StepStats, System};
-use lilyan_solve::newton::{Curvature, Linearisation, SolveError, dot};
+use lilyan_solve::newton::{Curvature, Linearisation, SolveError, Workspace, dot};
 use lilyan_solve::{BlockMatrix, BlockPattern, Compliant, Elimination, NotPositiveDefinite};
 use rows::{Gathering, Rows, compact, strains};
 use std::sync::Arc;
@@ -130,7 +130,8 @@ impl Regularized {
 /// What the left-over strain may have of the energy of a step, as a square root.
 const ACCURACY: f64 = 1e-4;
 
-/// Relative accuracy of each solve. The next residual contains what a solve leaves over, except for the last one.
+/// Accuracy of each solve, relative to the correction and to the velocity in the norm of M. The next residual contains what
+/// a solve leaves over, except for the last one.
 const SOLVE_ACCURACY: f64 = 1e-8;
 
 /// A step with its matrix, ready for corrections.
@@ -241,6 +242,20 @@ impl StepMatrix<'_> {
         a.scale(h * h);
     }
 
+    /// Mv_k + hf without what depends on v at the end; `work` is overwritten.
+    fn impulse(&self, state: &State, t1: f64, work: &mut BlockMatrix) -> Vec<f64> {
+        let h = self.gathering.h;
+        let (mut g, mut f) = (vec![0.0; state.q.len()], vec![0.0; state.q.len()]);
+        self.strained.other_gradient(t1, &state.q, &mut g);
+        if let Some(dissipation) = self.system.abilities().dissipation {
+            work.clear();
+            dissipation.add_damping_matrix(t1, &state.q, &state.v, work);
+            work.mul_vec(&state.v, &mut f);
+            dissipation.add_forces(t1, &state.q, &state.v, &mut f);
+        }
+        (0..g.len()).map(|i| state.p[i] + h * (f[i] - g[i])).collect()
+    }
+
     /// Adds M and the eliminated strains, and lists these and the others.
     fn complete(&self, q: &[f64], a: &mut BlockMatrix) -> [Rows; 2] {
         self.system.mass().add_to(a);
@@ -250,8 +265,14 @@ impl StepMatrix<'_> {
     }
 }
 
-impl Integrator for Regularized {
-    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<StepStats, StepError> {
+impl Regularized {
+    fn step_with(
+        &mut self,
+        work: &mut Workspace,
+        system: &dyn System,
+        state: &mut State,
+        h: f64,
+    ) -> Result<StepStats, StepError> {
         let abilities = system.abilities();
         let strained =
             abilities.strained.map_err(|lacking| StepError::Refused { reason: lacking.to_string() })?;
@@ -275,24 +296,12 @@ impl Integrator for Regularized {
             h,
         };
         let matrix = StepMatrix { system, strained, gathering };
-        // r = Mv_k + hf, and its part that depends on v: (h²∇²W + hD) v.
-        let mut r = vec![0.0; n];
-        strained.other_gradient(t1, &state.q, &mut r);
         let mut linear = BlockMatrix::zeros(system.pattern().clone());
-        let mut f = vec![0.0; n];
-        if let Some(dissipation) = abilities.dissipation {
-            dissipation.add_damping_matrix(t1, &state.q, &state.v, &mut linear);
-            linear.mul_vec(&state.v, &mut f);
-            dissipation.add_forces(t1, &state.q, &state.v, &mut f);
-        }
-        for i in 0..n {
-            r[i] = state.p[i] + h * (f[i] - r[i]);
-        }
+        let r = matrix.impulse(state, t1, &mut linear);
         if let Some(dof) = first_not_finite(&[&r]) {
             return Err(not_finite(dof));
         }
         matrix.linear(t1, &state.q, &state.v, &mut linear);
-        let work = self.persistent.workspace(system);
         let key = reuse_key(system, t1, [gamma, h], &held);
         work.begin_linear(key, &mut |origin, a| {
             matrix.linear(origin.key.time, &origin.x, &origin.rates, a);
@@ -329,12 +338,16 @@ impl Integrator for Regularized {
         let Self { whole, compact, .. } = self;
         let at = Linearisation { x: &state.q, rates: &state.v, curvature: Curvature::Projected, key };
         let mut report = StepStats::default();
+        // The norm of M of the velocity at the end, as far as it is known, or of a correction.
+        let mass = system.mass().diagonal();
+        let known: f64 = r.iter().zip(mass).map(|(r, m)| r * r / m).sum();
+        let size = |z: &[f64]| z.iter().zip(mass).map(|(z, m)| z * z * m).sum::<f64>().max(known).sqrt();
         let mut solve = |z: &mut [f64]| {
             if whole_matrix {
                 whole.solve(compact, z);
                 return Ok(());
             }
-            report.add(work.solve_linear(&at, z, SOLVE_ACCURACY)?.into());
+            report.add(work.solve_linear_within(&at, z, SOLVE_ACCURACY, &size)?.into());
             Ok(())
         };
         let solves = corrections.run(&mut v, self.corrections, &mut solve).map_err(|e| singular(e.dof))?;
@@ -350,6 +363,15 @@ impl Integrator for Regularized {
         }
         self.prescribed.finish(system, state, h, &mut q1, &mut p1)?;
         Ok(report)
+    }
+}
+
+impl Integrator for Regularized {
+    fn step(&mut self, system: &dyn System, state: &mut State, h: f64) -> Result<StepStats, StepError> {
+        let mut persistent = std::mem::take(&mut self.persistent);
+        let done = persistent.attempt(system.pattern(), |work| self.step_with(work, system, state, h));
+        self.persistent = persistent;
+        done
     }
 
     fn claims(&self) -> Claims {

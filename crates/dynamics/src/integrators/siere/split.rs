@@ -1,17 +1,20 @@
 //! A step of `siere`: modes exactly, the complement by another method.
 
 use super::Modes;
+use super::step_solver::StepSolver;
 use crate::linearised::{EvaluationTime, Linearised, Translation};
+use lilyan_solve::NotPositiveDefinite;
 use lilyan_solve::SecondOrderSystem;
 use lilyan_solve::eigen::Subspace;
 use lilyan_solve::exponential::{Damping, Propagator};
-use lilyan_solve::newton::{Workspace, dot};
+use lilyan_solve::newton::dot;
 
 /// The energy that a step may gain, relative to the energy that it moves. Errors of a sound step are far below.
 const GAIN: f64 = 0.05;
-/// Most solves with `h_part = "backward-euler"`, and the relative correction at which they end.
+/// Most solves with `h_part = "backward-euler"` or `"midpoint"`.
 const MAX_SOLVES: usize = 50;
-const CONVERGED: f64 = 1e-6;
+/// A correction of this size that does not decrease any more is round-off.
+const ROUND_OFF: f64 = 1e-10;
 
 /// How the complement is integrated.
 #[derive(Clone, Copy, PartialEq)]
@@ -58,6 +61,9 @@ pub(super) enum Way {
     WithoutModes,
 }
 
+/// (δq, δv) of a step; `None` if the solves for the complement do not converge.
+type Advanced = Result<Option<(Vec<f64>, Vec<f64>)>, NotPositiveDefinite>;
+
 /// One linearised step: the system, its translations, and its modes.
 pub(super) struct Split<'a> {
     pub(super) linear: &'a Linearised<'a>,
@@ -66,6 +72,8 @@ pub(super) struct Split<'a> {
     pub(super) motion: &'a Motion,
     pub(super) h: f64,
     pub(super) rest: Rest,
+    /// The relative correction at which the solves for the complement end.
+    pub(super) tolerance: f64,
 }
 
 impl Split<'_> {
@@ -89,7 +97,7 @@ impl Split<'_> {
     }
 
     /// (δq, δv) of a step. `None` if the solves for the complement do not converge.
-    pub(super) fn advance(&self, way: Way, work: &mut Workspace) -> Option<(Vec<f64>, Vec<f64>)> {
+    pub(super) fn advance(&self, way: Way, solver: &mut StepSolver<'_>) -> Advanced {
         let (linear, h) = (self.linear, self.h);
         let n = self.motion.momentum.len();
         // Integrate each mode, and remove it from v and a.
@@ -131,29 +139,32 @@ impl Split<'_> {
         let (mut rhs, mut product) = (vec![0.0; n], vec![0.0; n]);
         linear.mass(&v, &mut inertia);
         linear.damping(&v, &mut damped);
-        work.mul(&v, &mut product);
+        solver.mul(&v, &mut product);
         for i in 0..n {
             rhs[i] = -(product[i] - inertia[i] - tau * damped[i]) / reach;
         }
         let mut gain = vec![0.0; n];
         let solves = if way == Way::Warm { self.rest.solves() } else { 1 };
+        let mut last = f64::INFINITY;
         for solve in 1..=solves {
             let total: Vec<f64> = a.iter().zip(&change).map(|(a, c)| a + c).collect();
             linear.mass(&total, &mut product);
             for i in 0..n {
                 rhs[i] += h * product[i];
             }
-            work.solve(&mut rhs);
+            solver.solve(&mut rhs)?;
             if solve > 1 {
                 self.project_out(way, &mut rhs);
             }
             gain.iter_mut().zip(&rhs).for_each(|(g, r)| *g += r);
             let (correction, size) = (linear.kinetic(&rhs), linear.kinetic(&gain));
-            if solves == 1 || correction <= CONVERGED * CONVERGED * size {
+            let stagnant = correction >= last && correction <= ROUND_OFF * ROUND_OFF * size;
+            if solves == 1 || stagnant || correction <= self.tolerance * self.tolerance * size {
                 break;
             }
+            last = correction;
             if solve == solves || !correction.is_finite() {
-                return None;
+                return Ok(None);
             }
             // The residual of backward Euler at the end of the step, or of the midpoint rule in its middle.
             let point: Vec<f64> = (0..n).map(|i| ahead[i] + tau * (v[i] + reach * gain[i])).collect();
@@ -170,10 +181,9 @@ impl Split<'_> {
             dv[i] += gain[i];
         }
         if couples {
-            gain.iter_mut().for_each(|g| *g *= reach);
-            self.feel_complement(way, &gained, &gain, &mut dq, &mut dv);
+            self.feel_other_modes(way, &gained, &mut dq, &mut dv);
         }
-        Some((dq, dv))
+        Ok(Some((dq, dv)))
     }
 
     /// Adds to the acceleration of the complement what the velocities that modes have gained do by damping.
@@ -185,12 +195,11 @@ impl Split<'_> {
         a.iter_mut().zip(&change).for_each(|(a, c)| *a -= c);
     }
 
-    /// Adds what modes do because the complement and other modes have gained velocity.
-    fn feel_complement(&self, way: Way, gained: &[f64], gain: &[f64], dq: &mut [f64], dv: &mut [f64]) {
+    /// Adds what modes do by damping because other modes have gained velocity. What the complement does to them is in its solve,
+    /// whose result is not orthogonal to the modes where D couples both.
+    fn feel_other_modes(&self, way: Way, gained: &[f64], dq: &mut [f64], dv: &mut [f64]) {
         let h = self.h;
-        let mut all = self.velocity_of(way, gained);
-        all.iter_mut().zip(gain).for_each(|(v, g)| *v += g);
-        let damping = self.damping_of(&all);
+        let damping = self.damping_of(&self.velocity_of(way, gained));
         for ((u, value), own) in self.used(way).zip(gained) {
             let rate = dot(u, &self.damping_of(u));
             let pull = own * rate - dot(u, &damping);

@@ -24,7 +24,7 @@ impl Groups {
         self.names.insert((dimension, tag), name);
     }
 
-    /// Adds one element whose corners are positions of vertices.
+    /// Adds one element, given by the positions of the nodes that are used.
     pub fn add(
         &mut self,
         raw: &mut RawMesh,
@@ -35,13 +35,13 @@ impl Groups {
         entity: i32,
     ) {
         if element.dimension == 3 {
-            if let [a, b, c, d, ..] = *vertices {
-                raw.tets.push([a, b, c, d]);
-            }
-            raw.tet_ids.push(id);
-            raw.tags.push(physicals.first().copied().unwrap_or(0).saturating_abs());
-            self.entities.push(entity);
-            self.higher_order += u64::from(element.nodes > element.corners);
+            let Some(solid) = element.solid else { return };
+            let ordered: Vec<u32> = element.order.iter().filter_map(|k| vertices.get(*k).copied()).collect();
+            let made = raw.push_solid(solid, if ordered.is_empty() { vertices } else { &ordered }, id);
+            let tag = physicals.first().copied().unwrap_or(0).saturating_abs();
+            raw.tags.extend(std::iter::repeat_n(tag, made));
+            self.entities.extend(std::iter::repeat_n(entity, made));
+            self.higher_order += u64::from(element.nodes > element.corners && element.order.is_empty());
             self.several |= physicals.len() > 1;
             return;
         }

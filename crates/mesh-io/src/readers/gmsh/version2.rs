@@ -5,7 +5,7 @@ use super::super::error::ReadError;
 use super::super::raw_mesh::RawMesh;
 use super::super::text::TextCursor;
 use super::Format;
-use super::element_type::{ElementType, not_a_tet};
+use super::element_type::{ElementType, MOST_NODES, not_a_tet};
 use super::groups::Groups;
 
 /// Bytes of the shortest node and element as text, "1 0 0 0\n" and "1 15 0 1\n".
@@ -71,10 +71,10 @@ pub(super) fn elements(
                 *t = tag;
             }
         }
-        let mut vertices = [0u32; 4];
+        let mut vertices = [0u32; MOST_NODES];
         for k in 0..element.nodes {
             let node = scan.uint("a node number")?;
-            if let Some(v) = vertices.get_mut(k).filter(|_| k < element.corners) {
+            if let Some(v) = vertices.get_mut(k).filter(|_| k < element.used()) {
                 [*v] = raw.find_vertices([node], || scan.here())?;
             }
         }
@@ -83,7 +83,7 @@ pub(super) fn elements(
             raw,
             id,
             element,
-            vertices.get(..element.corners).unwrap_or_default(),
+            vertices.get(..element.used()).unwrap_or_default(),
             &[physical],
             entity as i32,
         );
@@ -117,10 +117,10 @@ fn binary(bin: &mut BinaryCursor, n: usize, raw: &mut RawMesh, groups: &mut Grou
                     *t = tag;
                 }
             }
-            let mut vertices = [0u32; 4];
+            let mut vertices = [0u32; MOST_NODES];
             for k in 0..element.nodes {
                 let node = number(bin, "a node")?;
-                if let Some(v) = vertices.get_mut(k).filter(|_| k < element.corners) {
+                if let Some(v) = vertices.get_mut(k).filter(|_| k < element.used()) {
                     [*v] = raw.find_vertices([node], || bin.here())?;
                 }
             }
@@ -129,7 +129,7 @@ fn binary(bin: &mut BinaryCursor, n: usize, raw: &mut RawMesh, groups: &mut Grou
                 raw,
                 id,
                 element,
-                vertices.get(..element.corners).unwrap_or_default(),
+                vertices.get(..element.used()).unwrap_or_default(),
                 &[i64::from(physical)],
                 entity,
             );

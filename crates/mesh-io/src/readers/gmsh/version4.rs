@@ -5,7 +5,7 @@ use super::super::error::{Place, ReadError};
 use super::super::raw_mesh::{ItemNumbers, RawMesh};
 use super::super::text::TextCursor;
 use super::Format;
-use super::element_type::{ElementType, not_a_tet};
+use super::element_type::{ElementType, MOST_NODES, not_a_tet};
 use super::groups::Groups;
 
 /// Physical groups of one entity that are kept; each costs time for every element in it.
@@ -183,14 +183,14 @@ pub(super) fn elements(
             .unwrap_or_default();
         for _ in 0..n {
             let id = src.size("the number of an element")?;
-            let mut vertices = [0u32; 4];
+            let mut vertices = [0u32; MOST_NODES];
             for k in 0..element.nodes {
                 let node = src.size("a node number")?;
-                if let Some(v) = vertices.get_mut(k).filter(|_| k < element.corners) {
+                if let Some(v) = vertices.get_mut(k).filter(|_| k < element.used()) {
                     [*v] = raw.find_vertices([node], || src.here())?;
                 }
             }
-            let vertices = vertices.get(..element.corners).unwrap_or_default();
+            let vertices = vertices.get(..element.used()).unwrap_or_default();
             groups.add(raw, id, element, vertices, &physicals, entity);
         }
         done += n;

@@ -23,15 +23,15 @@ const CELLS: Key = Key::required(
     "cells",
     Kind::exactly(3, &Kind::count(1, 1 << 20)),
     "[16, 4, 4]",
-    "Cells along x, y, z; each is cut into 6 Kuhn tets.",
+    "Cells along x, y, z; each is cut into 6 tets.",
 );
 const DIAGONALS: Key = Key::optional(
     "diagonals",
     Kind::Word(|| words(ALL_DIAGONALS)),
-    "\"mirrored\"",
-    Absent::Word("same"),
-    "How cells are cut: all alike, so that the body prefers a direction, or as mirror images of their neighbours. With even \
-     numbers of cells the body is then as symmetric as the box.",
+    "\"same\"",
+    Absent::Word("mirrored"),
+    "How cells are cut: as mirror images of their neighbours, so that with even numbers of cells the body is as symmetric as the \
+     box, or all along the same diagonal (Kuhn), so that the body prefers a direction: a beam that is pushed along y swings along z too.",
 );
 const ALL_DIAGONALS: &[(&str, Diagonals)] = &[("same", Diagonals::Same), ("mirrored", Diagonals::Mirrored)];
 

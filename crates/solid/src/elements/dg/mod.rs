@@ -33,6 +33,7 @@ pub static DISCONTINUOUS_TETS: SolidKind = SolidKind {
     name: "dg",
     summary: "discontinuous linear tets, glued by interior-penalty or babuska-zlamal",
     consistent_mass: false,
+    mean_dilatation: false,
     nodes: Nodes::discontinuous,
     build: |input| {
         let (faces, glued) = (input.dofs.nodes().inner_faces().to_vec(), input.glued);

@@ -28,9 +28,9 @@ impl Potential for QuadraticTets {
     fn add_stiff_hessian(&self, q: &[f64], part: StiffPart, h: &mut BlockMatrix) {
         match part {
             StiffPart::Elements => QuadraticTets::add_hessian(self, q, true, h),
-            StiffPart::Material => self.add_point_matrices(h, &|e, point| {
-                material_tangent(self.material, self.constants(e), &self.gradient_of(e, point, q))
-            }),
+            StiffPart::Material => {
+                self.add_point_matrices(q, h, &|e, F| material_tangent(self.material, self.constants(e), F))
+            }
         }
     }
     fn add_discrete_gradient(&self, q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
@@ -87,34 +87,63 @@ impl ElementCells for QuadraticTets {
                     out.push(ratios.fold(f64::INFINITY, f64::min));
                 }
                 CellField::EnergyDensity => {
-                    out.extend(self.mean(e, q, |F| [self.material.energy(self.constants(e), F)]));
+                    let states = self.states(e, q);
+                    out.extend(self.mean(e, |k| [self.material.energy(self.constants(e), &states[k].even)]));
                 }
-                CellField::Stress => out.extend(self.mean(e, q, |F| self.cauchy(e, F))),
+                CellField::Stress => {
+                    let states = self.states(e, q);
+                    out.extend(self.mean(e, |k| states[k].cauchy()));
+                }
             }
         }
     }
 
     fn add_point_forces(&self, fields: [&[f64]; 2], law: &dyn PointLaw, out: &mut [f64]) {
-        self.add_forces(fields, out, &|first, gradients, P| {
+        let stresses = |first: usize, gradients: &[[Mat3<Lanes>; 2]], P: &mut [Mat3<Lanes>]| {
             let elastic = |F: &[Mat3<Lanes>], P: &mut [Mat3<Lanes>]| {
                 self.material.stresses(self.entries(first), F, P);
             };
             let moduli = self.moduli_of_entries(first);
             law.stresses(PointSet { dimension: 3, moduli, elastic: &elastic }, gradients, P);
+        };
+        // What locks an elastic body would lock its damping as well.
+        self.add_forces(fields, out, &|first, gradients, P| match self.mean_dilatation {
+            true => self.even_pairs(first, gradients, law.takes_rates(), P, |block, pair, P| {
+                stresses(block, pair, P);
+            }),
+            false => stresses(first, gradients, P),
         });
     }
     fn add_point_matrix(&self, q: &[f64], law: &dyn PointLaw, out: &mut BlockMatrix) {
-        self.add_point_matrices(out, &|e, point| {
-            law.tangent(3, self.moduli_at(e), &self.gradient_of(e, point, q))
-        });
+        self.add_point_matrices(q, out, &|e, F| law.tangent(3, self.moduli_at(e), F));
+    }
+}
+
+/// A point of a tet: F, the F that its material sees, and the stress.
+struct PointState {
+    F: Mat3,
+    even: Mat3,
+    stress: Mat3,
+}
+
+impl PointState {
+    /// P Fᵀ/J, Pa, row by row.
+    fn cauchy(&self) -> [f64; 9] {
+        let stress = self.stress.mul_transpose(&self.F).scale(1.0 / self.F.det());
+        std::array::from_fn(|k| stress[(k / 3, k % 3)])
     }
 }
 
 impl QuadraticTets {
-    /// P Fᵀ/J, Pa, row by row.
-    fn cauchy(&self, e: usize, F: &Mat3) -> [f64; 9] {
-        let P = self.material.stress(self.constants(e), F);
-        let stress = P.mul_transpose(F).scale(1.0 / F.det());
-        std::array::from_fn(|k| stress[(k / 3, k % 3)])
+    /// The points of tet e.
+    fn states(&self, e: usize, q: &[f64]) -> [PointState; POINTS] {
+        let stress = |F: &Mat3| self.material.stress(self.constants(e), F);
+        let F: [Mat3; POINTS] = std::array::from_fn(|point| self.gradient_of(e, point, q));
+        if !self.mean_dilatation {
+            return F.map(|F| PointState { F, even: F, stress: stress(&F) });
+        }
+        let own = self.even_of(e, q);
+        let P = own.stress(&own.even.map(|F| stress(&F)));
+        std::array::from_fn(|k| PointState { F: F[k], even: own.even[k], stress: P[k] })
     }
 }

@@ -177,7 +177,7 @@ fn add_forces<M: Quads>(
 }
 
 /// Entries of four points each that go through the stages of a kernel together, as for linear tets.
-const BATCH: usize = 16;
+pub(super) const BATCH: usize = 16;
 
 const ZERO: Lanes = Lanes([0.0; LANES]);
 

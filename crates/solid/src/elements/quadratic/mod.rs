@@ -5,6 +5,7 @@
 //! the points alone.
 
 mod assembly;
+mod dilatation;
 mod elements;
 mod kernel;
 mod layout;
@@ -47,6 +48,8 @@ pub struct QuadraticTets {
     moduli: Constants,
     /// kg/m³, one for all tets or one for each.
     density: Vec<f64>,
+    /// Against volumetric locking, see [`dilatation`].
+    mean_dilatation: bool,
     /// The nodes of each run.
     members: RunMembers,
     /// How matrices of the patterns that were asked for are summed up.
@@ -58,6 +61,7 @@ pub static QUADRATIC_TETS: SolidKind = SolidKind {
     name: "quadratic",
     summary: "quadratic tets, straight or curved: solids that bend right on coarse meshes",
     consistent_mass: true,
+    mean_dilatation: true,
     nodes: layout::nodes,
     build: |input| vec![Arc::new(QuadraticTets::of(input))],
 };
@@ -65,7 +69,7 @@ pub static QUADRATIC_TETS: SolidKind = SolidKind {
 impl QuadraticTets {
     /// The tets of a body, with a density (kg/m³) for all or one for each. The nodes are those of [`QUADRATIC_TETS`].
     pub fn of(input: SolidInput<'_>) -> Self {
-        let SolidInput { dofs, material, constants, moduli, density, glued: _ } = input;
+        let SolidInput { dofs, material, constants, moduli, density, mean_dilatation, glued: _ } = input;
         let nodes = dofs.nodes();
         let per_block = if nodes.curved().is_some() { POINTS } else { 1 };
         let Arrangement { blocks, places, numbers, members } =
@@ -82,6 +86,7 @@ impl QuadraticTets {
             numbers,
             material,
             density,
+            mean_dilatation,
             members,
             sharing: Sharing::new(RUN),
             dofs: dofs.clone(),
@@ -98,7 +103,7 @@ impl QuadraticTets {
         self.places.is_empty()
     }
 
-    /// Global nodes of tet e: its corners, then its edges as in [`shape::EDGES`].
+    /// Global nodes of tet e: its corners, then its edges as in `shape::EDGES`.
     pub fn tet(&self, e: usize) -> [u32; NODES] {
         let nodes = self.dofs.nodes().of_tet(e);
         std::array::from_fn(|k| self.dofs.global(nodes[k]))

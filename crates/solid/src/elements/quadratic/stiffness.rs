@@ -3,6 +3,7 @@
 //! ∂²ψ by F at a point in the basis ∇λ₁, ∇λ₂, ∇λ₃ is what a material gives linear tets, T(n, m). With ∇N_a = Σ α_an ∇λₙ and
 //! numbers α that are the same in all tets, K(a, b) = Σ w Σ α_an α_bm T(n, m) over the points.
 
+use super::dilatation::Coupling10;
 use super::kernel::{Blocks10, Gradients10, POINTS, RestPoint};
 use super::shape::{NODES, points};
 use super::{QuadraticTets, RUN, sorted_nodes, sorted_slopes};
@@ -19,13 +20,21 @@ pub(super) const PAIRS10: usize = NODES * (NODES + 1) / 2;
 /// Blocks of tets whose stiffness is computed before it is summed up.
 const CHUNK: usize = 2;
 
-/// ∂²ψ at the points of some blocks, the first of which has that number; positions of the nodes of their run.
-type Tangents<'a> = &'a (dyn Fn(Blocks10<'_>, &RunVectors, &mut [BasisTangent<Lanes>]) + Sync);
+/// ∂²ψ at the points of some blocks, from positions of the nodes of their run, and with mean dilatation what joins the points
+/// of each block.
+type PointTangents<'a> =
+    &'a (dyn Fn(Blocks10<'_>, &RunVectors, &mut [BasisTangent<Lanes>], &mut [Coupling10]) + Sync);
 
 impl QuadraticTets {
     /// Adds ∂²(Σ w ψ)/∂q², N/m, exact or projected point by point.
     pub fn add_hessian(&self, q: &[f64], projected: bool, h: &mut BlockMatrix) {
-        self.add_tangents(q, h, &|blocks, q, out| {
+        if self.mean_dilatation {
+            return self.add_even_tangents(q, h, !projected, &|e, F| match projected {
+                true => self.material.hessian_projected(self.constants(e), F),
+                false => self.material.hessian(self.constants(e), F),
+            });
+        }
+        self.add_tangents(q, h, &|blocks, q, out, _| {
             let mut F = [Mat3([[Lanes::zero(); 3]; 3]); CHUNK * POINTS];
             let F = &mut F[..out.len()];
             simd::run(Gradients10 { blocks, q, out: F });
@@ -40,20 +49,24 @@ impl QuadraticTets {
         });
     }
 
-    /// Adds Σ w ∇Nᵀ H ∇N for the 9×9 matrix H that `tangent` gives at point q of tet e.
+    /// Adds Σ w ∇Nᵀ H ∇N for the 9×9 matrix H that `tangent` gives of tet e and F at a point.
     pub(super) fn add_point_matrices(
         &self,
+        q: &[f64],
         h: &mut BlockMatrix,
-        tangent: &(dyn Fn(usize, usize) -> Mat9 + Sync),
+        tangent: &(dyn Fn(usize, &Mat3) -> Mat9 + Sync),
     ) {
-        self.add_tangents(&[], h, &|blocks, _, out| {
+        if self.mean_dilatation {
+            return self.add_even_tangents(q, h, false, tangent);
+        }
+        self.add_tangents(&[], h, &|blocks, _, out, _| {
             for (entry, out) in out.iter_mut().enumerate() {
-                let (k, q) = (entry / POINTS, entry % POINTS);
-                let inverse = &blocks.points(k)[q].inverse;
+                let (k, point) = (entry / POINTS, entry % POINTS);
+                let inverse = &blocks.points(k)[point].inverse;
                 for lane in 0..LANES {
                     let e = self.numbers[LANES * (blocks.first + k) + lane] as usize;
                     if e < self.len() {
-                        let one = contract(&tangent(e, q), &inverse.lane(lane));
+                        let one = contract(&tangent(e, &self.gradient_of(e, point, q)), &inverse.lane(lane));
                         for (to, x) in out.iter_mut().flatten().zip(one.iter().flatten()) {
                             to.0[lane] = *x;
                         }
@@ -63,8 +76,40 @@ impl QuadraticTets {
         });
     }
 
+    /// The same with the mean dilatation of each tet: `tangent` is given F̂. `exact`: with the second derivatives of F̂(F).
+    fn add_even_tangents(
+        &self,
+        q: &[f64],
+        h: &mut BlockMatrix,
+        exact: bool,
+        tangent: &(dyn Fn(usize, &Mat3) -> Mat9 + Sync),
+    ) {
+        self.add_tangents(&[], h, &|blocks, _, out, couplings| {
+            for (k, coupling) in couplings.iter_mut().enumerate() {
+                let points = blocks.points(k);
+                for lane in 0..LANES {
+                    let e = self.numbers[LANES * (blocks.first + k) + lane] as usize;
+                    if e >= self.len() {
+                        continue;
+                    }
+                    let state = self.even_of(e, q);
+                    let hessians = state.even.map(|F| tangent(e, &F));
+                    let stresses =
+                        exact.then(|| state.even.map(|F| self.material.stress(self.constants(e), &F)));
+                    let found = state.tangent(&hessians, stresses.as_ref());
+                    for (point, own) in found.own.iter().enumerate() {
+                        let one = contract(own, &points[point].inverse.lane(lane));
+                        let to = out[POINTS * k + point].iter_mut().flatten();
+                        to.zip(one.iter().flatten()).for_each(|(to, x)| to.0[lane] = *x);
+                    }
+                    coupling.set_lane(lane, points, &found);
+                }
+            }
+        });
+    }
+
     /// Adds the element matrices of what `tangents` gives. Without positions it is not given any.
-    fn add_tangents(&self, q: &[f64], h: &mut BlockMatrix, tangents: Tangents<'_>) {
+    fn add_tangents(&self, q: &[f64], h: &mut BlockMatrix, tangents: PointTangents<'_>) {
         if self.is_empty() {
             return;
         }
@@ -73,11 +118,12 @@ impl QuadraticTets {
         });
     }
 
-    fn add_part(&self, q: &[f64], tangents: Tangents<'_>, part: MatrixPart<'_, PAIRS10>) {
+    fn add_part(&self, q: &[f64], tangents: PointTangents<'_>, part: MatrixPart<'_, PAIRS10>) {
         let MatrixPart { touching, positions, start, values } = part;
         let slopes = points().map(sorted_slopes);
         let mut element = Box::new([[Lanes::zero(); 9]; PAIRS10]);
         let mut found = [[[Lanes::zero(); 9]; 6]; CHUNK * POINTS];
+        let mut couplings = [Coupling10::ZERO; CHUNK];
         let mut gathered = usize::MAX;
         with_scratch(|[local, ..]| {
             let local = local.vectors();
@@ -90,7 +136,8 @@ impl QuadraticTets {
                 for first in (range.start as usize..range.end as usize).step_by(CHUNK) {
                     let blocks = self.some_blocks(first, (range.end as usize).min(first + CHUNK));
                     let found = &mut found[..POINTS * blocks.blocks.len()];
-                    tangents(blocks, local, found);
+                    let count = if self.mean_dilatation { blocks.blocks.len() } else { 0 };
+                    tangents(blocks, local, found, &mut couplings[..count]);
                     for (k, found) in found.chunks_exact(POINTS).enumerate() {
                         let rest = blocks.points(k);
                         simd::run(ElementMatrix {
@@ -99,6 +146,9 @@ impl QuadraticTets {
                             tangents: found,
                             out: &mut element,
                         });
+                        if k < count {
+                            couplings[k].add_to(element.as_mut_slice());
+                        }
                         let positions = &positions[first + k];
                         simd::run(Scatter10 { element: &element, positions, start, values });
                     }

@@ -4,12 +4,9 @@
 use super::kernel::{Block, Blocks, EnergySum, Forces};
 use super::{RUN, Tets};
 use crate::elements::runs::RunVectors;
-use crate::materials::{BasisTangent, Places};
+use crate::materials::Places;
 use crate::math::{Lanes, Mat3, Scalar};
-use lilyan_parallel::simd::{self, Kernel, Quads};
-
-/// Blocks whose second derivative is multiplied at a time: it stays in the first-level cache.
-const BATCH: usize = 8;
+use lilyan_parallel::simd;
 
 /// P of some blocks from the gradients of fields there: number of the first block, gradients, P.
 pub(super) trait Law<const N: usize>:
@@ -68,18 +65,9 @@ impl Tets {
 
     /// Adds c K v with K the projected stiffness at q, without forming it.
     pub fn add_hessian_product(&self, q: &[f64], v: &[f64], c: f64, out: &mut [f64]) {
-        // Between the three axes, ∂²ψ acts on the columns of Ḟ.
-        let axes = Mat3::<Lanes>::identity();
         self.add_forces([q, v], out, &|first, gradients, P| {
-            let mut F = [axes; BATCH];
-            let mut blocks = [[[Lanes::zero(); 9]; 6]; BATCH];
-            for (batch, (gradients, P)) in gradients.chunks(BATCH).zip(P.chunks_mut(BATCH)).enumerate() {
-                let (F, blocks) = (&mut F[..P.len()], &mut blocks[..P.len()]);
-                F.iter_mut().zip(gradients).for_each(|(F, [shape, _])| *F = *shape);
-                let places = self.places(first + batch * BATCH);
-                self.material.tangents(places, true, F, &[&axes; BATCH][..F.len()], blocks);
-                simd::run(Columns { blocks, gradients, c, P });
-            }
+            self.material.projected_products(self.places(first), gradients, P);
+            P.iter_mut().for_each(|P| *P = P.scale(Lanes::new(c)));
         });
     }
 
@@ -94,41 +82,6 @@ impl Tets {
                 sum += forces[(i, corner)];
             }
             out[nodes[0] + i] -= sum;
-        }
-    }
-}
-
-/// P = c ∂²ψ : Ḟ from ∂²ψ between the axes.
-struct Columns<'a> {
-    blocks: &'a [BasisTangent<Lanes>],
-    /// F and Ḟ.
-    gradients: &'a [[Mat3<Lanes>; 2]],
-    c: f64,
-    P: &'a mut [Mat3<Lanes>],
-}
-
-impl Kernel for Columns<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<M: Quads>(self, _: M) {
-        for ((blocks, [_, rate]), P) in self.blocks.iter().zip(self.gradients).zip(self.P) {
-            for n in 0..3 {
-                for i in 0..3 {
-                    let mut sum = Lanes::zero();
-                    for m in 0..3 {
-                        for k in 0..3 {
-                            // The block of (n, m) is the transposed one of (m, n).
-                            let (block, at) = match n >= m {
-                                true => (n * (n + 1) / 2 + m, 3 * i + k),
-                                false => (m * (m + 1) / 2 + n, 3 * k + i),
-                            };
-                            sum += blocks[block][at] * rate[(k, m)];
-                        }
-                    }
-                    P[(i, n)] = sum.scale(self.c);
-                }
-            }
         }
     }
 }

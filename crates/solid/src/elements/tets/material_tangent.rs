@@ -1,6 +1,7 @@
 //! The material part of ∂P/∂F: with P = F S, dP = dF S + F (∂S/∂E : dE), dE = sym(FᵀdF), and only the second term, its
 //! ∂S/∂E projected positive in the space of strains. It does not see rotations, whatever the stress.
 
+use crate::materials::basis_tangent::product;
 use crate::materials::{Mat9, Material};
 use crate::math::{Mat3, project_positive};
 
@@ -30,7 +31,7 @@ pub(in crate::elements) fn material_tangent(material: &dyn Material, c: &[f64], 
     let mut elasticity = [[0.0; 6]; 6];
     for (k, unit) in units.iter().enumerate() {
         let dF = inverse.transpose_mul(unit);
-        let dP = Mat3::from_fn(|i, j| (0..9).map(|x| tangent[3 * i + j][x] * dF[(x / 3, x % 3)]).sum());
+        let dP = product(&tangent, &dF);
         let dS = inverse * (dP - dF * S);
         for (row, other) in units.iter().enumerate() {
             elasticity[row][k] = other.dot(&dS);
@@ -40,12 +41,18 @@ pub(in crate::elements) fn material_tangent(material: &dyn Material, c: &[f64], 
     // F times the unit strains, so that E = Σ (F uₖ : dF) uₖ.
     let rows: [Mat3; 6] = std::array::from_fn(|k| *F * units[k]);
     let mut out = [[0.0; 9]; 9];
-    for (x, row) in out.iter_mut().enumerate() {
-        for (y, entry) in row.iter_mut().enumerate() {
-            for a in 0..6 {
-                for b in 0..6 {
-                    *entry += rows[a][(x / 3, x % 3)] * elasticity[a][b] * rows[b][(y / 3, y % 3)];
-                }
+    for (a, row) in rows.iter().enumerate() {
+        // Σ_b (∂S/∂E)_ab F u_b.
+        let mut stress = [0.0; 9];
+        for (b, e) in elasticity[a].iter().enumerate() {
+            for (k, stress) in stress.iter_mut().enumerate() {
+                *stress += e * rows[b].0[k / 3][k % 3];
+            }
+        }
+        for (x, entries) in out.iter_mut().enumerate() {
+            let left = row.0[x / 3][x % 3];
+            for (entry, right) in entries.iter_mut().zip(&stress) {
+                *entry += left * right;
             }
         }
     }

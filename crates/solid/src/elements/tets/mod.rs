@@ -58,6 +58,7 @@ pub static LINEAR_TETS: SolidKind = SolidKind {
     name: "tets",
     summary: "linear tets: solids",
     consistent_mass: false,
+    mean_dilatation: false,
     nodes: Nodes::at_vertices,
     build: |input| vec![Arc::new(Tets::of(input))],
 };
@@ -65,7 +66,7 @@ pub static LINEAR_TETS: SolidKind = SolidKind {
 impl Tets {
     /// The tets of a body, with a density (kg/m³) for all or one for each.
     pub fn of(input: SolidInput<'_>) -> Self {
-        let SolidInput { dofs, material, constants, moduli, density, glued: _ } = input;
+        let SolidInput { dofs, material, constants, moduli, density, glued: _, mean_dilatation: _ } = input;
         let nodes = dofs.nodes();
         let Arrangement { blocks, places, numbers, members } =
             arrange(dofs, RUN, |tets, fill, touched| block(nodes, tets, fill, touched));
