@@ -198,9 +198,9 @@ fn a_slope_holds_above_its_coefficient_and_not_below() {
     }
     // Gravity that begins at once shakes the block: a coefficient that holds it nevertheless.
     let Slide { late, .. } = slide("slope-holds", &sliding("backward-euler", 2e-3, 0.2, gravity, 0.0, 0.6));
-    // ε is 1e-4 of the smallest extent per second.
+    // ε is 1e-3 of the smallest extent per second.
     println!("creep {late:.2e} m/s");
-    assert!(late.abs() < 1e-5, "{late} m/s");
+    assert!(late.abs() < 1e-4, "{late} m/s");
 }
 
 /// The oblique impact of a point: exactly v_t = 1 − 2μ, v_n = 1 and 0.42 J, at any step.

@@ -50,12 +50,12 @@ const SLIP: ModelParameter = ModelParameter {
     unit: "m/s",
     example: "1e-4",
     doc: "Speed of sliding from which on friction has its full size; below, it grows smoothly from 0.",
-    kind: ParameterKind::Derived { from: "1/10000 of the smallest extent of all bodies per second" },
+    kind: ParameterKind::Derived { from: "1/1000 of the smallest extent of all bodies per second" },
 };
 const PARAMETERS: &[ModelParameter] = &[DISTANCE, MODULUS, FRICTION, SLIP];
 
 /// The default slip over the smallest extent, 1/s.
-const SLIP_PER_EXTENT: f64 = 1e-4;
+const SLIP_PER_EXTENT: f64 = 1e-3;
 /// The default distance over the smallest extent.
 const DISTANCE_PER_EXTENT: f64 = 1e-3;
 /// The default modulus of ropes and cloth over their weight per area on earth.
