@@ -62,12 +62,16 @@ fn every_entry_is_whole_and_alone() {
 
 #[test]
 fn a_scene_cites_its_contact_models() {
-    let scene = lilyan_scene::schema::Scene::from_str_with(
-        "time = { end = 1, step = 0.01 }\nbody = { mesh = { box = { size = [1, 1, 1], cells = [1, 1, 1] } }, \
-         material = { model = \"stvk\", E = 1e5, nu = 0.3, rho = 1000 } }\n[[contact]]\nkind = \"self\"\nmodel = \"barrier\"\n",
-        "scene.toml",
-        &[],
-    );
+    let text = r#"
+time = { end = 1, step = 0.01 }
+[[body]]
+mesh = { box = { size = [1, 1, 1], cells = [1, 1, 1] } }
+material = { model = "stvk", E = 1e5, nu = 0.3, rho = 1000 }
+[[contact]]
+kind = "self"
+model = "barrier"
+"#;
+    let scene = lilyan_scene::schema::Scene::from_str_with(text, "scene.toml", &[]);
     let cited = lilyan_study::citations::for_scene(&scene.unwrap_or_else(|e| panic!("{e}")));
     assert!(cited.contains(&find("li2020").expect("an entry")), "{cited:?}");
 }

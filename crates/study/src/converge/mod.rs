@@ -164,9 +164,6 @@ pub fn converge(
         return Err(ConvergeError::NoReference(why.unwrap_or_else(|| "no run was made".into())));
     };
     let motion = study.motion(reference);
-    if motion <= 1e-12 * study.length() {
-        return input("no probe moves in this scene");
-    }
     let reference_error = reference_error.unwrap_or(1.0);
     study.judge(reference, motion);
     for kind in kinds.iter().skip(1) {
@@ -286,6 +283,9 @@ impl Study<'_> {
                 break;
             }
             let motion = self.motion(this);
+            if motion <= 1e-12 * self.length() {
+                return Err(ConvergeError::Input("no probe moves in this scene".into()));
+            }
             if let Some(before) = before
                 && let Some(distance) = self.distance(before, this)
             {
