@@ -43,7 +43,7 @@ impl BlockMatrix {
     }
 
     /// Y ← A X for several columns, one after the other, with the bits of [`BlockMatrix::mul_vec`]. Every block is read once for
-    /// [`WIDTH`] columns.
+    /// `WIDTH` columns.
     pub fn mul_columns(&self, x: &[f64], y: &mut [f64]) {
         let n = self.dofs();
         assert!(
@@ -122,7 +122,7 @@ fn by_columns(a: &BlockMatrix, x: &[[f64; 3]], y: &mut [[f64; 3]]) {
     }
 }
 
-/// [`by_columns`] for [`WIDTH`] vectors, whose entries are next to each other.
+/// [`by_columns`] for `WIDTH` vectors, whose entries are next to each other.
 fn columns_at_once(a: &BlockMatrix, x: &[[[f64; WIDTH]; 3]]) -> Vec<[[f64; WIDTH]; 3]> {
     let mut y = vec![[[0.0; WIDTH]; 3]; x.len()];
     let (pattern, values) = (a.pattern(), a.values());
