@@ -131,6 +131,10 @@ class RunResult:
         """The columns of probes.csv."""
         return _columns(self.folder / "probes.csv")
 
+    def forces(self) -> dict[str, np.ndarray]:
+        """The columns of forces.csv, which a scene asks for by ``output = {"forces": True}``."""
+        return _columns(self.folder / "forces.csv")
+
     def frame(self) -> Any:
         """energy.csv as a pandas frame."""
         import pandas

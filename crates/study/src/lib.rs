@@ -16,7 +16,6 @@ pub mod citations;
 pub mod coarsen;
 pub mod compare;
 pub mod converge;
-pub mod deformed;
 pub mod diagnose;
 pub mod forecast;
 pub mod mesh_error;

@@ -7,7 +7,7 @@ use lilyan_dynamics::integrators::{CATALOGUE, Entry};
 use lilyan_dynamics::options::Kind;
 use lilyan_scene::schema::Element;
 use lilyan_solid::{contact, damping, materials};
-use lilyan_study::{citations, deformed};
+use lilyan_study::citations;
 use serde_json::{Value, json};
 
 /// List the integrators with their properties.
@@ -99,7 +99,7 @@ fn describe(entry: &Entry) -> Value {
     let Ok(mut integrator) = entry.create(&[]) else { return Value::Null };
     let claims = integrator.claims();
     let stable = match stability(integrator.as_mut()) {
-        Stability::Always => match deformed::limit(entry.name) {
+        Stability::Always => match entry.stable_deformed {
             Some(limit) if limit >= 100.0 => "every step".to_string(),
             Some(limit) => format!("every small motion; large ones: hω < {}", 2.0 * limit),
             None => "unknown; see `lilyan check`".to_string(),
@@ -127,7 +127,7 @@ fn describe(entry: &Entry) -> Value {
             "energy": claims.energy,
         },
         "stable_for": stable,
-        "stable_deformed_h_omega": deformed::limit(entry.name).map(|limit| 2.0 * limit),
+        "stable_deformed_h_omega": entry.stable_deformed.map(|limit| 2.0 * limit),
         "limit": integrator.limit(),
         "options": options,
         "cite": citation(entry.cite),

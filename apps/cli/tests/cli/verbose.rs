@@ -25,12 +25,14 @@ fn a_failing_solve_can_be_watched() {
 #[test]
 fn what_is_told_does_not_disturb_the_output() {
     let dir = folder("verbose-json", BAR);
-    let arguments =
-        ["run", "scene.toml", "--steps", "2", "--set", "integrator.name=variational", "-vv", "--json"];
-    let out = expect(&dir, &arguments, 0);
-    assert_eq!(json(&out.stdout)["steps"], 2);
-    let told = text(&out.stderr);
-    for what in ["Newton, minimum iteration=1", "linear solve iterations=", "done newton_iterations="] {
-        assert!(told.contains(what), "{what}: {told}");
+    for (integrator, newton) in [("variational", "minimum"), ("energy-momentum", "root")] {
+        let name = format!("integrator.name={integrator}");
+        let out = expect(&dir, &["run", "scene.toml", "--steps", "2", "--set", &name, "-vv", "--json"], 0);
+        assert_eq!(json(&out.stdout)["steps"], 2);
+        let told = text(&out.stderr);
+        let iteration = format!("Newton, {newton} iteration=1");
+        for what in [&iteration, "linear solve iterations=", "done newton_iterations="] {
+            assert!(told.contains(what), "{integrator}, {what}: {told}");
+        }
     }
 }

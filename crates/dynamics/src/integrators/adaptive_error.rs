@@ -20,6 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "adaptive-error",
     summary: "steps as long as an accuracy allows (TR-BDF2 with error control)",
     cite: "hosea1996",
+    stable_deformed: None,
     options: &[
         OptionSpec {
             name: "accuracy",

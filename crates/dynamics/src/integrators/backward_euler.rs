@@ -4,7 +4,7 @@
 //! The method is of first order and unconditionally stable, but damps numerically. A mode of frequency ω loses the
 //! fraction 1 − 1/(1 + h²ω²) of its energy in every step, and the rotation of a body slows down.
 
-use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, SOLVE, TOLERANCE};
+use super::{Claims, Entry, LINEAR, LONGEST_TRIED, MAX_ITERATIONS, SOLVE, TOLERANCE};
 use crate::StepError;
 use crate::driver::{End, History, ImplicitIntegrator, Scheme, Step};
 use crate::implicit::{ForceRule, Method, PotentialRule, StepEquation};
@@ -13,6 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "backward-euler",
     summary: "first order, very stable, damps numerically",
     cite: "baraff1998",
+    stable_deformed: Some(LONGEST_TRIED),
     options: &[SOLVE, TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[],
     build: |options| Box::new(ImplicitIntegrator::new(BackwardEuler, options, Method::chosen(options))),

@@ -9,7 +9,7 @@
 
 use super::backward_difference::{StageSolution, solve_backward_difference};
 use super::tr_bdf2::TrBdf2;
-use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE};
+use super::{Claims, Entry, LINEAR, LONGEST_TRIED, MAX_ITERATIONS, TOLERANCE};
 use crate::StepError;
 use crate::driver::{End, History, ImplicitIntegrator, Scheme, Step};
 use crate::implicit::Method;
@@ -18,6 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "bdf2",
     summary: "second order, L-stable, one solve per step; damps numerically",
     cite: "hairer1996",
+    stable_deformed: Some(LONGEST_TRIED),
     options: &[TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[],
     build: |options| Box::new(ImplicitIntegrator::new(Bdf2, options, Method::Minimize)),

@@ -38,6 +38,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "corotational-reversible",
     summary: "co-rotated elasticity, one linear solve per step, reversible; energy and spin drift at long steps",
     cite: "kharevych2010",
+    stable_deformed: Some(1.0),
     options: &[OptionSpec {
         name: "rotation",
         doc: "of an element: that of its polar decomposition, or the minimizer of its co-rotated displacement, which drifts more",

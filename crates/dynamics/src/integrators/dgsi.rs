@@ -17,6 +17,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "dgsi",
     summary: "one linear solve per step with the stiffness of elements; what joins discontinuous ones explicit",
     cite: "chen2019",
+    stable_deformed: None,
     options: &[],
     variants: &[],
     build: |_| SemiImplicit::boxed(&[Implicit::Part(StiffPart::Elements)], CLAIMS, Some(LIMIT)),

@@ -17,6 +17,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "energy-momentum",
     summary: "keeps energy and both momenta at any step size (discrete gradient)",
     cite: "gonzalez2000",
+    stable_deformed: Some(100.0),
     options: &[
         // Energy and angular momentum drift by the residual of the solver, so the tolerance is smaller than that of other
         // methods. 1e-9 would be 2 % cheaper and drift seven times as fast.

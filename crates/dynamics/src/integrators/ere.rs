@@ -32,6 +32,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "ere",
     summary: "exponential Rosenbrock–Euler: exact for linear systems, second order, no numerical damping",
     cite: "chen2018",
+    stable_deformed: Some(1.5),
     options: &[
         OptionSpec {
             name: "method",

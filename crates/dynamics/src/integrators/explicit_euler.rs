@@ -9,6 +9,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "explicit-euler",
     summary: "first order, gains energy; for comparison only",
     cite: "hairer2006",
+    stable_deformed: None,
     options: &[],
     variants: &[],
     build: |_| Box::new(ExplicitEuler::default()),

@@ -21,6 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "generalized-alpha",
     summary: "second order; damps high frequencies as much as asked, low ones hardly",
     cite: "chung1993",
+    stable_deformed: Some(2.0),
     options: &[
         OptionSpec {
             name: "rho_inf",

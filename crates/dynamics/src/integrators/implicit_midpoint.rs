@@ -14,6 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "implicit-midpoint",
     summary: "second order, symplectic; the textbook form of variational with alpha = 0.5",
     cite: "hairer2006",
+    stable_deformed: Some(2.0),
     options: &[SOLVE, TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[],
     build: |options| Box::new(ImplicitIntegrator::new(ImplicitMidpoint, options, Method::chosen(options))),

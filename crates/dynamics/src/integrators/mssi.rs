@@ -20,6 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "mssi",
     summary: "one linear solve per step with the material stiffness; geometric stiffness explicit",
     cite: "chen2019",
+    stable_deformed: Some(2.0),
     options: &[],
     variants: &[],
     build: |_| {

@@ -17,6 +17,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "newmark",
     summary: "second order; the trapezoidal rule, or with gamma > 0.5 numerical damping",
     cite: "newmark1959",
+    stable_deformed: Some(1.5),
     options: &[
         OptionSpec {
             name: "beta",

@@ -9,6 +9,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "rk4",
     summary: "fourth order, explicit, four forces per step; energy drifts",
     cite: "hairer2006",
+    stable_deformed: None,
     options: &[],
     variants: &[],
     build: |_| Box::new(Rk4::default()),

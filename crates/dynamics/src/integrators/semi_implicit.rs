@@ -21,6 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "semi-implicit",
     summary: "one linear solve per step, first order, damps numerically",
     cite: "baraff1998",
+    stable_deformed: Some(300.0),
     options: &[],
     variants: &[],
     build: |_| {

@@ -62,6 +62,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "siere",
     summary: "a few modes exactly, the rest linearly implicitly: one solve per step",
     cite: "chen2019",
+    stable_deformed: Some(2.0),
     options: &[
         OptionSpec {
             name: "modes",

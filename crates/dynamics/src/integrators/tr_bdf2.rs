@@ -6,7 +6,7 @@
 //! A one-step method of second order, L-stable, with two solves that have the same weights of mass and stiffness.
 
 use super::backward_difference::{StageSolution, solve_backward_difference};
-use super::{Claims, Entry, LINEAR, MAX_ITERATIONS, TOLERANCE};
+use super::{Claims, Entry, LINEAR, LONGEST_TRIED, MAX_ITERATIONS, TOLERANCE};
 use crate::StepError;
 use crate::driver::{End, History, ImplicitIntegrator, Scheme, Stage, Step};
 use crate::implicit::Method;
@@ -15,6 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "tr-bdf2",
     summary: "second order, L-stable, two solves per step; damps high frequencies",
     cite: "bank1985",
+    stable_deformed: Some(LONGEST_TRIED),
     options: &[TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[],
     build: |options| Box::new(ImplicitIntegrator::new(TrBdf2, options, Method::Minimize)),

@@ -23,6 +23,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "variational",
     summary: "symplectic step by minimising the Lilyan; alpha = 0.5 is the midpoint rule",
     cite: "kharevych2006",
+    stable_deformed: Some(2.0),
     options: &[
         OptionSpec {
             name: "alpha",

@@ -22,6 +22,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "variational-4",
     summary: "fourth-order symplectic step: three midpoint steps, the middle one backwards",
     cite: "yoshida1990",
+    stable_deformed: Some(1.5),
     options: &[TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[],
     build: |options| Box::new(Variational4::new(options)),

@@ -25,6 +25,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "verlet",
     summary: "explicit second-order symplectic step; one force per step",
     cite: "hairer2003",
+    stable_deformed: None,
     options: &[OptionSpec {
         name: "compensated",
         doc: "carry rounding errors along, for runs of millions of steps",

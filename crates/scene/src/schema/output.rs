@@ -43,12 +43,19 @@ const REPLAY: Key = Key::optional(
     Absent::Flag(true),
     "Whether the report shows a replay in three dimensions.",
 );
+const FORCES: Key = Key::optional(
+    "forces",
+    Kind::Flag,
+    "true",
+    Absent::Flag(false),
+    "Whether `forces.csv` has the force of every pin, and that of the contacts of every body (N), at every line of `energy.csv`.",
+);
 
 /// `[output]`.
 pub(super) static OUTPUT: TableSchema = TableSchema {
     name: "output",
     doc: "What is written, and how often.",
-    keys: &[EVERY, FIELDS, ENERGY_EVERY, CHECKPOINT_EVERY, REPLAY],
+    keys: &[EVERY, FIELDS, ENERGY_EVERY, CHECKPOINT_EVERY, REPLAY, FORCES],
     cases: no_cases,
     exclusive: &[],
 };
@@ -88,6 +95,8 @@ pub struct Output {
     pub checkpoint_every: f64,
     /// Whether the report shows a 3-D replay.
     pub replay: bool,
+    /// Whether the forces of pins and contacts are written.
+    pub forces: bool,
 }
 
 /// A field that frames can hold.
@@ -175,6 +184,7 @@ impl Output {
             energy_every: defaults::ENERGY_EVERY,
             checkpoint_every: defaults::CHECKPOINT_EVERY,
             replay: true,
+            forces: false,
         };
         let Some(item) = item else { return Ok(output) };
         let mut reader = item.reader()?;
@@ -195,6 +205,7 @@ impl Output {
         }
         output.checkpoint_every = reader.number_or_default(&CHECKPOINT_EVERY)?;
         output.replay = reader.flag(&REPLAY)?;
+        output.forces = reader.flag(&FORCES)?;
         reader.finish()?;
         Ok(output)
     }

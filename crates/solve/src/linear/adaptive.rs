@@ -60,17 +60,8 @@ impl Default for AdaptiveSolver {
     }
 }
 
-impl LinearSolver for AdaptiveSolver {
-    fn begin(&mut self, policy: Policy, kept: Option<Kept>) {
-        (self.policy, self.kept) = (policy, kept);
-        (self.incomplete_ready, self.prepared) = (false, false);
-    }
-
-    fn prefers_factor(&self, unknowns: usize) -> bool {
-        COST.is_small(unknowns)
-    }
-
-    fn solve(
+impl AdaptiveSolver {
+    fn solve_at_least_cost(
         &mut self,
         system: &LinearSystem<'_>,
         b: &[f64],
@@ -112,6 +103,35 @@ impl LinearSolver for AdaptiveSolver {
         }
         self.with_new_factor(system, b, x, accuracy)
     }
+}
+
+impl LinearSolver for AdaptiveSolver {
+    fn begin(&mut self, policy: Policy, kept: Option<Kept>) {
+        (self.policy, self.kept) = (policy, kept);
+        (self.incomplete_ready, self.prepared) = (false, false);
+    }
+
+    fn prefers_factor(&self, unknowns: usize) -> bool {
+        COST.is_small(unknowns)
+    }
+
+    fn solve(
+        &mut self,
+        system: &LinearSystem<'_>,
+        b: &[f64],
+        x: &mut [f64],
+        accuracy: f64,
+    ) -> Result<LinearReport, NotPositiveDefinite> {
+        let solved = self.solve_at_least_cost(system, b, x, accuracy)?;
+        tracing::trace!(
+            iterations = solved.iterations,
+            accuracy,
+            error = solved.error,
+            multigrid = solved.multigrid,
+            "linear solve"
+        );
+        Ok(solved)
+    }
 
     fn is_prepared(&self) -> bool {
         self.prepared
@@ -151,6 +171,7 @@ impl LinearSolver for AdaptiveSolver {
             let mut inverse = |z: &mut [f64]| saddle.solve(system.matrix, factor, z, 1);
             gmres(jacobian, &mut inverse, b, x, accuracy, limit)
         };
+        tracing::trace!(iterations = report.iterations, accuracy, "linear solve by GMRES");
         self.prepared = self.policy != Policy::FactorPerSystem && report.iterations <= COST.root_reuse_limit;
         report.iterations
     }

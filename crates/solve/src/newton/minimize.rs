@@ -189,13 +189,6 @@ impl<'a> Descent<'a> {
                 Err(e) => return Err(SolveError::Singular { dof: e.dof }),
             }
         };
-        tracing::trace!(
-            iterations = solved.iterations,
-            accuracy,
-            error = solved.error,
-            multigrid = solved.multigrid,
-            "linear solve"
-        );
         direction.iter_mut().for_each(|d| *d = -*d);
         self.report.linear_iterations += solved.iterations;
         self.report.multigrid += usize::from(solved.multigrid);

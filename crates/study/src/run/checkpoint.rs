@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"LILYANCP";
 /// To be raised with every change of [`RunCheckpoint`] or of what it contains.
-const VERSION: u64 = 9;
+const VERSION: u64 = 10;
 
 /// Everything that a run needs to resume.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ pub struct RunCheckpoint {
     pub energy: Vec<Vec<f64>>,
     /// Lines of `probes.csv` so far.
     pub probes: Vec<Vec<f64>>,
+    /// Lines of `forces.csv` so far.
+    pub forces: Vec<Vec<f64>>,
     /// Times of the frames written, s.
     pub frames: Vec<f64>,
     /// Counters of the run so far.
@@ -180,6 +182,7 @@ mod tests {
             },
             energy: vec![vec![1.0, 2.0], vec![3.0, 4.0]],
             probes: vec![vec![]],
+            forces: vec![vec![3.0]],
             frames: vec![0.0, 0.1, 0.2, 0.3],
             counters: Counters { newton: 9.0, angular: [0.5, 0.25], ..Counters::default() },
         }

@@ -4,6 +4,7 @@ mod checkpoint;
 mod constraints;
 pub mod diagnosis;
 pub(crate) mod fields;
+mod forces;
 mod growth;
 mod outcome;
 mod recorder;
@@ -259,6 +260,7 @@ fn save(
         simulation: built.simulation.checkpoint(),
         energy: checkpoint::rows(&recorder.energy),
         probes: checkpoint::rows(&recorder.probes),
+        forces: checkpoint::rows(&recorder.forces),
         frames: recorder.frame_times(),
         counters: recorder.counters,
     }
@@ -294,9 +296,24 @@ fn resume(
     if saved.simulation.state.q.len() != built.simulation.state().q.len() {
         return Err(CheckpointError::OtherMesh);
     }
-    let has = |rows: &[Vec<f64>], table: &Table| rows.iter().all(|row| row.len() == table.columns().len());
-    if !has(&saved.energy, &recorder.energy) || !has(&saved.probes, &recorder.probes) {
+    let tables = [
+        (&saved.energy, &mut recorder.energy),
+        (&saved.probes, &mut recorder.probes),
+        (&saved.forces, &mut recorder.forces),
+    ];
+    let differs = |(rows, table): &(&Vec<Vec<f64>>, &mut Table)| {
+        rows.iter().any(|row| row.len() != table.columns().len())
+    };
+    if tables.iter().any(differs) {
         return Err(CheckpointError::OtherColumns);
+    }
+    // A run that stops early ends with a line that a longer run does not have.
+    let step = ENERGY_COLUMNS.iter().position(|c| *c == "step").unwrap_or(0);
+    for (rows, table) in tables {
+        let lines = rows.iter().zip(&saved.energy);
+        lines
+            .filter(|(_, energy)| schedule.is_line(energy[step] as u64))
+            .for_each(|(row, _)| table.push(row));
     }
     if let Some(why) = passed_over {
         let t = saved.simulation.state.t;
@@ -305,21 +322,20 @@ fn resume(
     built.simulation.restore(&saved.simulation)?;
     recorder.adopt_frames(built, &saved.frames);
     recorder.counters = saved.counters;
-    // A run that stops early ends with a line that a longer run does not have.
-    let step = ENERGY_COLUMNS.iter().position(|c| *c == "step").unwrap_or(0);
-    let wanted = |row: &[f64]| schedule.is_line(row[step] as u64);
-    for row in saved.energy.iter().filter(|row| wanted(row)) {
-        recorder.energy.push(row);
-    }
-    for (row, _) in saved.probes.iter().zip(&saved.energy).filter(|(_, energy)| wanted(energy)) {
-        recorder.probes.push(row);
-    }
     Ok(())
 }
 
 /// Removes the results of an earlier run, and nothing else.
 fn clear(directory: &std::path::Path) -> std::io::Result<()> {
-    let named = ["frames.pvd", "display.pvd", "energy.csv", "probes.csv", "summary.json", "report.html"];
+    let named = [
+        "frames.pvd",
+        "display.pvd",
+        "energy.csv",
+        "probes.csv",
+        "forces.csv",
+        "summary.json",
+        "report.html",
+    ];
     let names = named.iter().chain(&["checkpoint", "checkpoint.previous"]);
     for path in names.map(|n| directory.join(n)).filter(|p| p.is_file()) {
         std::fs::remove_file(path)?;

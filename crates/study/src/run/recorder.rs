@@ -1,5 +1,6 @@
 //! Records a run: energies, momenta, probes, frames, and counters.
 
+use super::forces::{self, StepStart};
 use super::shown::ShownMeshes;
 use super::{constraints, fields};
 use lilyan_dynamics::StepRecord;
@@ -71,6 +72,8 @@ pub struct Recorder {
     pub energy: Table,
     /// Lines of `probes.csv`.
     pub probes: Table,
+    /// Lines of `forces.csv`, which has columns beside t only if it is wanted.
+    pub forces: Table,
     /// Frames written.
     pub frames: u64,
     /// Counters.
@@ -82,8 +85,8 @@ pub struct Recorder {
     /// Frames of the display meshes.
     display_collection: Collection,
     momenta: ([f64; 3], [f64; 3]),
-    /// Time and positions before the step of the next line.
-    before: (f64, Vec<f64>),
+    /// The state before the step of the next line.
+    before: StepStart,
     /// The fine meshes that were shown.
     pub(super) shown: ShownMeshes,
 }
@@ -96,10 +99,14 @@ impl Recorder {
             columns.extend(["x", "y", "z"].map(|axis| format!("{}_{axis}", probe.name)));
         }
         let energy = ENERGY_COLUMNS.iter().map(|c| c.to_string()).chain(constraints::columns(built));
+        let forces = if scene.output.forces { forces::columns(built) } else { Vec::new() };
+        let mut before = StepStart::default();
+        before.note(built.simulation.state());
         let energy = energy.chain(has_friction(built).then(|| FRICTION.to_string()));
         Self {
             energy: Table::new(energy),
             probes: Table::new(columns),
+            forces: Table::new(std::iter::once("t".to_string()).chain(forces)),
             frames: 0,
             counters: Counters::default(),
             replay: scene.output.replay.then(|| replay(scene, built)),
@@ -107,19 +114,17 @@ impl Recorder {
             collection: Collection::new(directory.join("frames.pvd")),
             display_collection: Collection::new(directory.join("display.pvd")),
             momenta: built.simulation.state().momenta([0.0; 3]),
-            before: (built.simulation.state().t, built.simulation.state().q.clone()),
+            before,
             shown: ShownMeshes::default(),
         }
     }
 
-    /// Notes where the step begins that ends at the next line, for its discrete energy.
+    /// Notes where the step begins that ends at the next line, for its discrete energy and its forces.
     pub fn begin_step(&mut self, built: &Built) {
-        let state = built.simulation.state();
-        self.before.0 = state.t;
-        self.before.1.clone_from(&state.q);
+        self.before.note(built.simulation.state());
     }
 
-    /// Adds a line to `energy.csv` and `probes.csv` for the current state. Returns `false` and adds nothing if the
+    /// Adds a line to `energy.csv`, `probes.csv` and `forces.csv` for the current state. Returns `false` and adds nothing if the
     /// energy is not finite.
     pub fn add_line(&mut self, built: &Built, record: &StepRecord) -> bool {
         let simulation = &built.simulation;
@@ -154,7 +159,7 @@ impl Recorder {
             } else {
                 record.advanced / f64::from(record.substeps)
             },
-            simulation.discrete_energy(self.before.0, &self.before.1),
+            simulation.discrete_energy(self.before.t, &self.before.q),
         ];
         row.extend(constraints::row(built));
         row.extend(has_friction(built).then_some(ledger.dissipated_friction));
@@ -173,6 +178,10 @@ impl Recorder {
         if !built.probes.is_empty() {
             let places = built.probes.iter().flat_map(|probe| probe.place(&state.q));
             self.probes.push(&std::iter::once(state.t).chain(places).collect::<Vec<f64>>());
+        }
+        if self.forces.columns().len() > 1 {
+            let forces = forces::row(built, &self.before);
+            self.forces.push(&std::iter::once(state.t).chain(forces).collect::<Vec<f64>>());
         }
         true
     }
@@ -258,6 +267,9 @@ impl Recorder {
         self.energy.write(self.directory.join("energy.csv"))?;
         if self.probes.columns().len() > 1 {
             self.probes.write(self.directory.join("probes.csv"))?;
+        }
+        if self.forces.columns().len() > 1 {
+            self.forces.write(self.directory.join("forces.csv"))?;
         }
         Ok(())
     }

@@ -22,8 +22,8 @@ describe("Check, compare, coarsen", () => {
         await lab.click("open-check");
         await ended("check-verdict", "the diagnosis");
         await lab.shot("examine-check");
-        assert.match(await lab.control("check-verdict").textContent(), /warning/);
-        assert.match(await lab.control("outcome").textContent(), /backward-euler will damp mode 1/);
+        await lab.says("check-verdict", /warning/);
+        await lab.says("outcome", /backward-euler will damp mode 1/);
         const modes = await cells("check-modes");
         assert.equal(modes.length, 6);
         assert.ok(modes.every(([, hz, , lost]) => hz.endsWith("Hz") && lost.endsWith("%")), JSON.stringify(modes));
@@ -93,7 +93,7 @@ describe("Check, compare, coarsen", () => {
         await lab.control("compare-budget").fill("60");
         await lab.click("compare-run");
         await lab.until(() => window.lilyan.sheet.busy && window.lilyan.sheet.job.share > 0, "progress");
-        assert.match(await lab.control("job-text").textContent(), /Comparing.*step/);
+        await lab.says("job-text", /Comparing.*step/);
         await lab.shot("examine-progress");
         // One at a time.
         await lab.read(() => window.lilyan.lab.send({ do: "check", pane: 0 }));

@@ -57,7 +57,7 @@ describe("Failures", () => {
         // The network goes away, not the program.
         await lab.read(() => window.lilyan.lab.connection.socket.close());
         await lab.until(() => !document.querySelector("[data-test=lost]").hidden, "the banner");
-        assert.match(await lab.control("lost").textContent(), /connection to the lab is lost/);
+        await lab.says("lost", /connection to the lab is lost/);
         await lab.until(() => document.querySelector("[data-test=lost]").hidden, "a new connection");
         assert.equal(await lab.setting("body.0.material.E"), 3e5);
         assert.ok((await lab.read(() => window.lilyan.lab.version)) >= version);

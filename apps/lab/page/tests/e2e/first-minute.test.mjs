@@ -28,7 +28,7 @@ describe("The first minute", () => {
             await lab.shot("first-2-pulled");
         });
         await lab.until(() => window.lilyan.lab.frames[0].grab === null, "the body to be let go");
-        assert.match(await lab.control("hint").textContent(), /softer or stiffer/, "the next thing to do");
+        await lab.says("hint", /softer or stiffer/);
         assert.ok((await lab.frame()).energy.work !== 0, "the hand did work");
     });
 
@@ -37,7 +37,7 @@ describe("The first minute", () => {
         const { t } = await lab.frame();
         await lab.change(() => lab.slide("young", 1));
         assert.ok((await lab.setting("body.0.material.E")) > stiffness);
-        assert.match(await lab.control("hint").textContent(), /energy/, "and where to look");
+        await lab.says("hint", /energy/);
         await lab.letPass(0.2);
         assert.ok((await lab.frame()).t > t, "time goes on from where it was");
         assert.ok((await lab.read(() => window.lilyan.truth.histories[0].length)) > 5);

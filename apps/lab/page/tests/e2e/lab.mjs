@@ -114,6 +114,12 @@ export class Hands {
         return this.page.evaluate(get, argument);
     }
 
+    /** Waits until the text of a control matches: the page draws it some frames after the message that changes it. */
+    async says(name, pattern) {
+        const matches = ([name, source]) => new RegExp(source).test(document.querySelector(`[data-test="${name}"]`)?.textContent ?? "");
+        await this.until(matches, `${name} to say ${pattern}`, [name, pattern.source]);
+    }
+
     control(name) {
         return this.page.locator(`[data-test="${name}"]`);
     }

@@ -51,7 +51,7 @@ describe("Observations by hand", () => {
         const limit = Number(/stable step \(([\d.]+) ms\)/.exec(told)[1]) / 1000;
         const step = Number((1.5 * limit).toPrecision(3));
         await lab.change(() => lab.type("step-size-number", step));
-        assert.match(await lab.control("stability").textContent(), /above the limit.*will explode/, "it is warned of before");
+        await lab.says("stability", /above the limit.*will explode/);
         await lab.click("play");
         await lab.control("failure").waitFor();
         const why = await lab.control("failure-text").textContent();

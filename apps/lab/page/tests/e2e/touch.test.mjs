@@ -50,7 +50,7 @@ describe("Hands on the body", () => {
         await lab.letPass(0.3);
         assert.deepEqual(await where(), held);
         await lab.shot("touch-pinned");
-        assert.match(await lab.control("undo-text").textContent(), /pin/);
+        await lab.says("undo-text", /pin/);
         await lab.change(() => lab.click("unpin-all"));
         assert.equal((await lab.read(() => window.lilyan.lab.geometry[0].pinned.length)), 0);
         await lab.letPass(0.1);
@@ -63,7 +63,7 @@ describe("Hands on the body", () => {
         await lab.click("tool-force");
         const at = await lab.place();
         await lab.change(() => lab.drag(at, 0, -80, async () => {
-            assert.match(await lab.control("tip").textContent(), /N$/);
+            await lab.says("tip", /N$/);
             await lab.shot("touch-force");
         }));
         const [load] = await lab.setting("load");
@@ -121,7 +121,7 @@ describe("Hands on the body", () => {
         const at = await lab.place();
         await lab.page.mouse.click(at.x, at.y);
         await lab.until(() => window.lilyan.lab.frames[0].watched, "a chosen vertex");
-        assert.match(await lab.control("vertex-facts").textContent(), /of cube/);
+        await lab.says("vertex-facts", /of cube/);
         await set("momentum", [1, 2, 3]);
         await is("momentum", [1, 2, 3]);
         assert.ok(difference(await momentum(), [1, 2, 3]) < 1e-9, "all the others are at rest");

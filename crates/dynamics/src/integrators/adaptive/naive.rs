@@ -17,6 +17,7 @@ pub(in super::super) const ENTRY: Entry = Entry {
     name: "adaptive-naive",
     summary: "steps as long as a rule wants them at their start; energy drifts, for comparison only",
     cite: "kharevych2010",
+    stable_deformed: None,
     options: &[
         OptionSpec {
             name: "alpha",

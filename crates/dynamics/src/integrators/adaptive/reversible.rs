@@ -8,6 +8,7 @@ pub(in super::super) const ENTRY: Entry = Entry {
     name: "adaptive-reversible",
     summary: "steps as long as a rule wants them, solved together with the step; no energy drift",
     cite: "kharevych2010",
+    stable_deformed: None,
     options: OPTIONS,
     variants: VARIANTS,
     build: |options| Box::new(Adaptive::new(options, false)),

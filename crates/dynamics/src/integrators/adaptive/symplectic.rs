@@ -14,6 +14,7 @@ pub(in super::super) const ENTRY: Entry = Entry {
     name: "adaptive-symplectic",
     summary: "steps as long as a rule wants them, with the multiplier that keeps the step symplectic",
     cite: "kharevych2010",
+    stable_deformed: None,
     options: &[RULE, SCALE, EPSILON, TIME, SIGMA, QUADRATURE, TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[
         VARIANTS[0],

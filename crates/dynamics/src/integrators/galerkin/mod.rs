@@ -35,6 +35,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "galerkin",
     summary: "symplectic steps of order 4, 6, 8 or higher, all stages forwards: Gauss or Lobatto points",
     cite: "marsden2001",
+    stable_deformed: Some(2.0),
     options: &[
         OptionSpec {
             name: "order",

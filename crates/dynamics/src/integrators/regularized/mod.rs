@@ -49,6 +49,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "regularized",
     summary: "stiff strains as constraints that give way: one factorisation, first order, any stiffness",
     cite: "servin2006",
+    stable_deformed: Some(2.0),
     options: &[
         OptionSpec {
             name: "form",
