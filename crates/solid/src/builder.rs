@@ -2,6 +2,8 @@
 //! library users call.
 
 use crate::build_error::BuildError;
+use crate::contact::face_lattice::FaceLattice;
+use crate::contact::on_lattice::{Interpolation, OnLattice};
 use crate::contact::{
     ContactModel, ContactPair, ContactSurface, ContactSurfaces, MovingObstacle, ObstacleMotion, ObstacleShape,
 };
@@ -344,11 +346,13 @@ impl ModelBuilder {
 
     /// Nodes of all bodies so far that can touch something, with their areas, m².
     pub fn surface(&self) -> Vec<(u32, f64)> {
-        let of_body = |(b, body): (usize, &Body)| {
-            let areas = (0u32..).zip(self.areas(b)).filter(|(_, area)| *area > 0.0);
-            areas.map(|(n, area)| (body.dofs.global(n), area)).collect::<Vec<_>>()
-        };
-        self.bodies.iter().enumerate().flat_map(of_body).collect()
+        (0..self.bodies.len()).flat_map(|body| self.points(body)).collect()
+    }
+
+    /// Those of a body.
+    fn points(&self, body: usize) -> Vec<(u32, f64)> {
+        let areas = (0u32..).zip(self.areas(body)).filter(|(_, area)| *area > 0.0);
+        areas.map(|(n, area)| (self.bodies[body].dofs.global(n), area)).collect()
     }
 
     /// Mass of each node so far, kg: M·1, see [`Model::node_masses`].
@@ -424,8 +428,21 @@ fn damped(body: &Body, masses: &Arc<Vec<f64>>, rest: &Arc<Vec<f64>>) -> DampedBo
 impl ModelBuilder {
     /// All contacts, those with obstacles first.
     fn contact_potentials(&self) -> Vec<Arc<dyn Potential>> {
-        let make = |body: usize| self.contact_surface(body);
-        let points = || self.surface();
+        if self.contacts.is_empty() && self.moving.is_empty() {
+            return Vec::new();
+        }
+        let lattice = FaceLattice::new(&self.bodies.iter().map(|body| &body.dofs).collect::<Vec<_>>());
+        let make = |body: usize| match lattice.surface(body) {
+            Some(surface) => surface.clone(),
+            None => Arc::new(self.contact_surface(body)),
+        };
+        let points = || -> Vec<(u32, f64)> {
+            let of_body = |body| match lattice.surface(body) {
+                Some(surface) => surface.points().collect(),
+                None => self.points(body),
+            };
+            (0..self.bodies.len()).flat_map(of_body).collect()
+        };
         let surfaces = ContactSurfaces::new(self.bodies.len(), &make, &points, &self.obstacles);
         let is_obstacle = |pair: &ContactPair| matches!(pair, ContactPair::Obstacle(_));
         let (obstacles, others): (Vec<_>, Vec<_>) =
@@ -433,9 +450,16 @@ impl ModelBuilder {
         let all = obstacles.into_iter().chain(others);
         let still = all.map(|(pair, model)| model.potential(*pair, &surfaces));
         let moving = self.moving.iter().map(|(shape, motion, model)| {
-            let obstacle = MovingObstacle::new(*shape, motion.clone(), model.clone(), self.surface());
+            let obstacle = MovingObstacle::new(*shape, motion.clone(), model.clone(), points());
             Arc::new(obstacle) as Arc<dyn Potential>
         });
-        still.chain(moving).collect()
+        let all: Vec<_> = still.chain(moving).collect();
+        if lattice.is_empty() {
+            return all;
+        }
+        let at = Arc::new(Interpolation::new(lattice));
+        all.into_iter()
+            .map(|inner| Arc::new(OnLattice { inner, at: at.clone() }) as Arc<dyn Potential>)
+            .collect()
     }
 }
