@@ -45,7 +45,7 @@ pub struct BodyInput {
     /// Positions at the start; the rest shape if absent.
     pub start: Option<Vec<[f64; 3]>>,
     /// Whether volumes change alike over each tet, which keeps nearly incompressible bodies from locking, if the elements are
-    /// of a kind that can. `None`: where a Poisson's ratio is above [`LOCKING_RATIO`].
+    /// of a kind that can. `None`: where a Poisson's ratio is above [`MEAN_DILATATION_RATIO`].
     pub mean_dilatation: Option<bool>,
     /// What holds discontinuous tets together.
     pub glued: Option<Glued>,
@@ -53,6 +53,10 @@ pub struct BodyInput {
 
 /// Poisson's ratio from which on tets resist bending by their volumes.
 pub const LOCKING_RATIO: f64 = 0.45;
+
+/// Poisson's ratio from which on quadratic tets take the mean dilatation by themselves. From 0.3 on it grows from nothing, so that where
+/// it begins matters little.
+pub const MEAN_DILATATION_RATIO: f64 = 0.4;
 
 impl BodyInput {
     /// A homogeneous body at rest, of linear tets.
@@ -94,7 +98,9 @@ impl BodyInput {
     /// Whether its elements take the mean dilatation.
     fn takes_mean_dilatation(&self) -> bool {
         self.kind.mean_dilatation
-            && self.mean_dilatation.unwrap_or_else(|| is_nearly_incompressible(self.material, &self.given))
+            && self
+                .mean_dilatation
+                .unwrap_or_else(|| has_ratio_above(MEAN_DILATATION_RATIO, self.material, &self.given))
     }
 
     /// Whether it can be simulated: a mesh whose arrays make sense, positive densities, numbers for every node.
@@ -401,8 +407,12 @@ impl ModelBuilder {
 
 /// Whether a body of linear tets would lock: its Poisson's ratio, anywhere, is above [`LOCKING_RATIO`].
 pub fn is_nearly_incompressible(material: &dyn Material, given: &[Given]) -> bool {
+    has_ratio_above(LOCKING_RATIO, material, given)
+}
+
+fn has_ratio_above(ratio: f64, material: &dyn Material, given: &[Given]) -> bool {
     material.card().small_strain == SmallStrain::Given
-        && given.iter().any(|g| g.nu > LOCKING_RATIO && !g.is_incompressible())
+        && given.iter().any(|g| g.nu > ratio && !g.is_incompressible())
 }
 
 /// μ, λ and, of a general stiffness, its constants: what damping takes.
@@ -432,13 +442,13 @@ impl ModelBuilder {
             return Vec::new();
         }
         let lattice = FaceLattice::new(&self.bodies.iter().map(|body| &body.dofs).collect::<Vec<_>>());
-        let make = |body: usize| match lattice.surface(body) {
-            Some(surface) => surface.clone(),
+        let make = |body: usize| match lattice.of(body) {
+            Some(quadratic) => quadratic.surface.clone(),
             None => Arc::new(self.contact_surface(body)),
         };
         let points = || -> Vec<(u32, f64)> {
-            let of_body = |body| match lattice.surface(body) {
-                Some(surface) => surface.points().collect(),
+            let of_body = |body| match lattice.of(body) {
+                Some(quadratic) => quadratic.points.clone(),
                 None => self.points(body),
             };
             (0..self.bodies.len()).flat_map(of_body).collect()

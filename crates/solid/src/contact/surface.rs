@@ -116,11 +116,6 @@ impl ContactSurface {
         }
     }
 
-    /// Global nodes that can touch something, with their areas, m².
-    pub fn points(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
-        self.nodes.iter().copied().zip(self.areas.iter().copied())
-    }
-
     /// Triangles, in global node numbers, outward.
     pub fn triangles(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
         let global = |t: &[u32; 3]| t.map(|v| self.nodes[v as usize]);

@@ -23,22 +23,6 @@ pub fn face_points() -> [FacePoint; 6] {
     })
 }
 
-/// The lattice of thirds: the corners, two points on each of the edges (01)(12)(20), and the middle, with the positive weights of
-/// the Newton–Cotes rule of degree 3.
-pub fn face_lattice() -> [FacePoint; 10] {
-    const EDGES: [[usize; 2]; 3] = [[0, 1], [1, 2], [2, 0]];
-    std::array::from_fn(|p| match p {
-        0..3 => FacePoint::at(std::array::from_fn(|k| f64::from(u8::from(k == p))), 1.0 / 30.0),
-        3..9 => {
-            let ends = EDGES[(p - 3) / 2];
-            let near = ends[(p - 3) % 2];
-            let part = |k: usize| if k == near { 2.0 / 3.0 } else { 1.0 / 3.0 };
-            FacePoint::at(std::array::from_fn(|k| if ends.contains(&k) { part(k) } else { 0.0 }), 3.0 / 40.0)
-        }
-        _ => FacePoint::at([1.0 / 3.0; 3], 9.0 / 20.0),
-    })
-}
-
 impl FacePoint {
     /// The point with these barycentric coordinates.
     fn at(l: [f64; 3], weight: f64) -> Self {
@@ -128,8 +112,6 @@ mod tests {
     #[test]
     fn rules_have_their_degrees() {
         has_degree(&face_points(), 4);
-        has_degree(&face_lattice(), 3);
-        assert!(face_lattice().iter().all(|p| p.weight > 0.0));
     }
 
     #[test]
@@ -150,6 +132,5 @@ mod tests {
             }
         };
         check(&face_points());
-        check(&face_lattice());
     }
 }

@@ -29,7 +29,7 @@ pub(crate) mod topology;
 pub use cells::{CellBlock, CellKind};
 pub use display::{Display, Harmonics, MAX_FLUCTUATION};
 pub use embed::{Embedding, REACH};
-pub use faces::{FacePoint, face_lattice, face_points};
+pub use faces::{FacePoint, face_points};
 pub use locate::{Location, Locator};
 pub use nodes::{CurvedNodes, InnerFace, NodeLayout, Nodes};
 pub use order::Permutation;

@@ -15,8 +15,8 @@
 use super::kernel::{BATCH, POINTS, RestPoint};
 use super::shape::NODES;
 use super::{QuadraticTets, sorted_slopes};
-use crate::materials::{Mat9, Material, Places, cholesky_transposed};
 use crate::materials::Lame;
+use crate::materials::{Mat9, Material, Places, cholesky_transposed};
 use crate::math::{LANES, Lanes, Mat3, Scalar};
 
 /// κ*/μ, of a body with ν = 0.3.
@@ -103,9 +103,8 @@ impl<T: Scalar> EvenDilatation<T> {
     /// P of P̂.
     #[inline(always)]
     pub fn stress(&self, even: &[Mat3<T>; POINTS]) -> [Mat3<T>; POINTS] {
-        let own: [T; POINTS] = std::array::from_fn(|q| {
-            self.part[q] * self.stretch[q] * even[q].dot(&self.direction[q])
-        });
+        let own: [T; POINTS] =
+            std::array::from_fn(|q| self.part[q] * self.stretch[q] * even[q].dot(&self.direction[q]));
         let mean = weighted(self.shares, own);
         std::array::from_fn(|q| {
             let pressure = self.ratio[q] * mean - own[q];
