@@ -15,3 +15,4 @@ pub mod run;
 pub mod scenes;
 pub mod schema;
 mod stop_signal;
+pub mod sweep;
