@@ -65,7 +65,7 @@ fn processes_and_single_runs_give_the_same_table_and_nothing_is_done_twice() {
 }
 
 /// Long enough to be cut: 20,000 steps each.
-fn long<'a>(sweep: &'a str) -> Vec<&'a str> {
+fn long(sweep: &str) -> Vec<&str> {
     arguments(&[
         "--set",
         "time.end=60",
