@@ -185,8 +185,8 @@ def calculix():
     held = np.flatnonzero(body.points[:, 0] < low + 1e-6)
     clamped = {"pin": [{"where": f"x < {low + 1e-6}"}]}
 
-    u, _ = solve(ccx, body, material, held, "*STEP\n*STATIC\n*DLOAD\nEALL, GRAV, 10., 0., -1., 0.\n*NODE PRINT, NSET=NALL\nU")
-    frame = common.rest(quadratic(mesh, material, environment={"gravity": [0, -10, 0]}, **clamped)).frame
+    u, _ = solve(ccx, body, material, held, "*STEP\n*STATIC\n*DLOAD\nEALL, GRAV, 0.01, 0., -1., 0.\n*NODE PRINT, NSET=NALL\nU")
+    frame = common.rest(quadratic(mesh, material, environment={"gravity": [0, -0.01, 0]}, **clamped)).frame
     check("CalculiX C3D10: displacements under gravity, of the largest", common.off(frame.point["displacement"], u), 1e-6)
 
     _, judge = solve(ccx, body, material, held, "*STEP\n*FREQUENCY, SOLVER=MATRIXSTORAGE\n6")

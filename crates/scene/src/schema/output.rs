@@ -162,6 +162,7 @@ impl FieldName {
             Self::VonMises | Self::Pressure | Self::Stress => "Pa",
             Self::StrainEnergy => "J/m³",
             Self::Mass => "kg",
+            Self::NodalStress | Self::NodalVonMises => "Pa",
             Self::J | Self::Tag => "",
         }
     }
