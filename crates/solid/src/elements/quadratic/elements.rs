@@ -103,11 +103,14 @@ impl ElementCells for QuadraticTets {
     fn append_nodal_stress(&self, q: &[f64], out: &mut Vec<f64>) {
         for e in 0..QuadraticTets::len(self) {
             let at_points = self.states(e, q).map(|state| state.cauchy());
-            // λ of a point is A + D at its own corner and A at the others, and 4 A + D = 1.
+            let nodes = self.tet(e);
             let corners: [[f64; 9]; 4] = std::array::from_fn(|c| {
+                // Points belong to corners in ascending order.
+                let own = &at_points[(0..4).filter(|k| nodes[*k] < nodes[c]).count()];
                 std::array::from_fn(|k| {
+                    // λ of a point is A + D at its own corner and A at the others, and 4 A + D = 1.
                     let sum: f64 = at_points.iter().map(|stress| stress[k]).sum();
-                    (at_points[c][k] - A * sum) / D
+                    (own[k] - A * sum) / D
                 })
             });
             out.extend(corners.as_flattened());
