@@ -18,3 +18,4 @@ pub mod run;
 pub mod scenes;
 pub mod schema;
 mod stop_signal;
+pub mod sweep;
