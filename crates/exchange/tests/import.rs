@@ -132,6 +132,8 @@ fn mujoco_flexes_stand_where_mujoco_puts_them() {
         held.iter().any(|x| near(*x, [0.1, -0.5, 0.9])) && held.iter().any(|x| near(*x, [-0.1, -0.5, 1.1])),
         "{held:?}"
     );
+    // The default radius of MuJoCo.
+    assert!(scene.contacts.iter().all(|c| c.parameters.number("distance") == Some(0.005)));
     // Two planes, a box, the bodies with each other, and the sheet with itself.
     assert_eq!(scene.contacts.len(), 5);
     let told = found.notes.join("\n");

@@ -62,6 +62,13 @@ impl Draft {
         }
     }
 
+    /// Changes every table of a list.
+    pub fn each(&mut self, list: &str, change: impl FnMut(&mut Value)) {
+        if let Some(Value::Array(items)) = self.scene.get_mut(list) {
+            items.iter_mut().for_each(change);
+        }
+    }
+
     /// Adds a body and returns the name that it gets.
     pub fn add_body(&mut self, wanted: &str, mut body: Value) -> String {
         let letter = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };

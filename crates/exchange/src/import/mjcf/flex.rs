@@ -71,6 +71,8 @@ impl Model {
             body["damping"] = json!({ "model": "rayleigh", "beta": damping });
         }
         let name = draft.add_body(&name, body);
+        // Sheets and ropes have no thickness from which a distance could follow.
+        self.radius = self.radius.max(if dim < 3 { radius.max(1e-3) } else { radius });
         for edge in flex.all("edge") {
             for (key, value) in edge.attributes.iter().filter(|(_, value)| value != "false" && value != "0") {
                 draft.note(format!("flexcomp {name}: edge {key} = {value}"));

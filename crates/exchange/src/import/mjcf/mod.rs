@@ -108,8 +108,10 @@ pub(super) struct Model {
     classes: BTreeMap<String, Vec<(String, String)>>,
     /// Where mesh files are.
     meshes: PathBuf,
-    /// Whether a body touches itself.
+    /// Bodies that touch themselves.
     touches_itself: Vec<String>,
+    /// Largest radius around the nodes of a flex, within which it touches, m.
+    radius: f64,
 }
 
 impl Model {
@@ -123,6 +125,7 @@ impl Model {
             classes: BTreeMap::new(),
             meshes,
             touches_itself: Vec::new(),
+            radius: 0.0,
         };
         for default in root.all("default") {
             model.defaults(default, &[]);
@@ -182,6 +185,10 @@ impl Model {
         }
         for body in &self.touches_itself {
             draft.add("contact", json!({ "kind": "self", "body": body, "model": "barrier" }));
+        }
+        if self.radius > 0.0 {
+            let distance = json!(self.radius);
+            draft.each("contact", |contact| contact["distance"] = distance.clone());
         }
         draft.note(
             "contact: solref, solimp, friction and margins; a barrier keeps surfaces apart, without friction",
