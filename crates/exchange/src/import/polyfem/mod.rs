@@ -280,7 +280,7 @@ fn add_body(
     Body { name, selections }
 }
 
-fn of_id<'a>(items: Vec<&'a Value>, id: i64) -> Option<&'a Value> {
+fn of_id(items: Vec<&Value>, id: i64) -> Option<&Value> {
     let is = |item: &&&Value| match item.get("id") {
         None => true,
         Some(Value::Array(ids)) => ids.iter().any(|n| n.as_i64() == Some(id)),
