@@ -45,7 +45,7 @@ fn nastran_numbers_without_e_and_quadratic_tets() {
     let corners = &VERTICES[..4];
     let middles = edges.map(|[a, b]: [usize; 2]| [0, 1, 2].map(|k| 0.5 * (corners[a][k] + corners[b][k])));
     for (k, [x, y, z]) in corners.iter().copied().chain(middles).enumerate() {
-        text += &format!("GRID,{},,{},{},{}\n", k + 1, 10.0 * x, y, format!("{z:.1}+0"));
+        text += &format!("GRID,{},,{},{y},{z:.1}+0\n", k + 1, 10.0 * x);
     }
     text += "CTETRA,9,3,1,2,3,4,5,6,+a\n+a,7,8,9,10\n";
     let (mesh, _) = tets(&dir.write("one.bdf", &text));
