@@ -16,6 +16,20 @@ pub struct PythonForce {
 #[derive(Clone, Default)]
 pub struct RaisedError(pub Arc<Mutex<Option<PyErr>>>);
 
+impl RaisedError {
+    /// Keeps the first exception.
+    pub fn keep(&self, error: PyErr) {
+        if let Ok(mut raised) = self.0.lock() {
+            raised.get_or_insert(error);
+        }
+    }
+
+    /// The exception, which is then forgotten.
+    pub fn take(&self) -> Option<PyErr> {
+        self.0.lock().ok()?.take()
+    }
+}
+
 impl PythonForce {
     /// The force of this function; `error` is where its exception goes.
     pub fn new(function: Py<PyAny>, error: RaisedError) -> Self {
@@ -35,9 +49,7 @@ impl Force for PythonForce {
             Ok(values) => values.iter().zip(f).for_each(|(value, f)| *f += value),
             Err(error) => {
                 f.fill(f64::NAN);
-                if let Ok(mut raised) = self.error.0.lock() {
-                    raised.get_or_insert(error);
-                }
+                self.error.keep(error);
             }
         }
     }

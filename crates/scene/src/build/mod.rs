@@ -160,7 +160,7 @@ pub fn build_with_forces(scene: &Scene, forces: Vec<Box<dyn Force>>) -> Result<B
             true => add_net(spec, nodes, &mut builder)?,
             false => {
                 let explicit = integrator.claims().explicit;
-                add_solid(spec, nodes, fit.stiffness, explicit, &mut warnings, &mut builder)?
+                add_solid(scene, spec, nodes, fit.stiffness, explicit, &mut warnings, &mut builder)?
             }
         };
         if !body.is_net() {
@@ -203,6 +203,7 @@ pub fn build_with_forces(scene: &Scene, forces: Vec<Box<dyn Force>>) -> Result<B
 
 /// Adds a body of tets; returns it and its velocities.
 fn add_solid(
+    scene: &Scene,
     spec: &BodySpec,
     nodes: Arc<Nodes>,
     stiffness: f64,
@@ -210,7 +211,7 @@ fn add_solid(
     warnings: &mut Vec<String>,
     builder: &mut ModelBuilder,
 ) -> Result<(BuiltBody, Vec<f64>), SceneError> {
-    let mut material = material::material(spec, &nodes)?;
+    let mut material = material::material(&scene.materials, spec, &nodes)?;
     if stiffness != 1.0 {
         let card = material.model.card();
         material.given = material.given.into_iter().map(|g| g.scaled(stiffness, card)).collect();
@@ -416,7 +417,7 @@ fn inner_symmetry(scene: &Scene, bodies: &[BuiltBody], fitted: &[usize]) -> Inne
     let mut damping = scene.bodies.iter().flat_map(|b| &b.damping).map(DampingSpec::create);
     let translations = !damping.any(|d| d.is_drag());
     let indifferent = bodies.iter().all(|b| {
-        b.is_net() || lilyan_solid::materials::find(&b.model).is_some_and(|m| m.card().frame_indifferent)
+        b.is_net() || scene.materials.find(&b.model).is_some_and(|m| m.card().frame_indifferent)
     });
     // The forces of a fit have no torque about the shape that a step starts from, which is not where every method asks for
     // them.
