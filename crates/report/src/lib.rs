@@ -22,7 +22,7 @@ mod snapshot;
 pub use decimate::decimate;
 pub use page::{policy, render, render_motion};
 pub use replay::Replay;
-pub use snapshot::{View, snapshot_svg};
+pub use snapshot::{PLAIN, View, colour, snapshot_svg};
 
 use lilyan_files::atomic::{self, WriteError};
 use std::path::Path;
