@@ -42,7 +42,7 @@ def scene() -> lilyan.Scene:
         "pin": [{"body": "finger", "where": {"box": {"min": [-1, 0.129, -1], "max": [1, 1, 1]}}}],
         "contact": [
             {"model": "barrier", "kind": "plane", "point": [0, 0, 0], "normal": [0, 1, 0]},
-            {"model": "barrier", "kind": "between", "bodies": ["finger", "ball"]},
+            {"model": "barrier", "kind": "bodies", "between": ["finger", "ball"]},
         ],
     })  # fmt: skip
 

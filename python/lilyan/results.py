@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Iterator, Mapping
+from typing import Any, ClassVar, Iterator, Mapping
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class Report:
     data: Record = field(repr=False)
 
     #: The list that :meth:`frame` makes rows of; ``None``: the report is one row.
-    _rows = None
+    _rows: ClassVar[str | None] = None
 
     @classmethod
     def from_json(cls, text: str) -> Any:
@@ -124,7 +124,7 @@ class CheckReport(Report):
     #: What was done to the scene on the way in.
     notes: list[str]
 
-    _rows = "bodies"
+    _rows: ClassVar[str | None] = "bodies"
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class CompareReport(Report):
     advice: list[Record]
     notes: list[str]
 
-    _rows = "rows"
+    _rows: ClassVar[str | None] = "rows"
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class ConvergeReport(Report):
     #: The result in words.
     advice: str
 
-    _rows = "runs"
+    _rows: ClassVar[str | None] = "runs"
 
 
 @dataclass(frozen=True)

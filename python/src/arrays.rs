@@ -50,7 +50,8 @@ fn cells<const N: usize>(rows: &PyReadonlyArray2<'_, i64>) -> Result<Vec<[u32; N
     for row in rows.as_array().rows() {
         let mut cell = [0; N];
         for (to, n) in cell.iter_mut().zip(row) {
-            *to = u32::try_from(*n).map_err(|_| format!("{n} is no number of a vertex; they count from 0"))?;
+            *to =
+                u32::try_from(*n).map_err(|_| format!("{n} is no number of a vertex; they count from 0"))?;
         }
         cells.push(cell);
     }
@@ -84,7 +85,9 @@ fn quadratic(all: Vec<[f64; 3]>, cells: &[[u32; 10]]) -> Result<Mesh, String> {
 pub fn surface((name, vertices, triangles): SurfaceArrays<'_>) -> PyResult<(String, TriMesh)> {
     let wrong = |what: &str| input(format!("surface {name:?}: {what}"));
     if !has_columns(vertices.shape(), 3) || !has_columns(triangles.shape(), 3) {
-        return Err(wrong("the vertices must be an array of shape (n, 3), the triangles one of shape (m, 3)"));
+        return Err(wrong(
+            "the vertices must be an array of shape (n, 3), the triangles one of shape (m, 3)",
+        ));
     }
     let triangles = cells(&triangles).map_err(|e| wrong(&e))?;
     Ok((name, TriMesh { vertices: points(&vertices), triangles }))

@@ -175,6 +175,9 @@ impl Listed for PythonMaterial {
     fn tangents(&self, at: &[Point<'_>]) -> Vec<Mat9> {
         let Some(tangent) = &self.tangent else { return self.differences(at) };
         let values = self.call(tangent, "tangent", at, 81);
-        values.chunks_exact(81).map(|H| std::array::from_fn(|i| std::array::from_fn(|j| H[9 * i + j]))).collect()
+        values
+            .chunks_exact(81)
+            .map(|H| std::array::from_fn(|i| std::array::from_fn(|j| H[9 * i + j])))
+            .collect()
     }
 }

@@ -84,7 +84,9 @@ impl Running {
         let t = simulation.state().t;
         system.abilities().place_prescribed(t, &mut q, &mut v);
         if !system.energy(t, &q).is_finite() {
-            return Err(input("q: there the energy is infinite: an element is inverted, or surfaces intersect"));
+            return Err(input(
+                "q: there the energy is infinite: an element is inverted, or surfaces intersect",
+            ));
         }
         let mut next = State { q, v, ..simulation.state().clone() };
         next.update_momenta(system);
@@ -140,7 +142,9 @@ impl Running {
         let (t, mut q, mut v) = (*t, q.clone(), v.clone());
         // What is pinned from now on is held where it is.
         model.hold_still_at(&q);
-        model.set_pin_targets(present.system().pin_targets().clone());
+        let mut targets = present.system().pin_targets().clone();
+        targets.retain(|node, _| model.pins().iter().any(|pin| pin.nodes.contains(node)));
+        model.set_pin_targets(targets);
         model.set_nodal_forces(self.external.iter().any(|f| *f != 0.0).then(|| self.external.clone()));
         model.abilities().place_prescribed(t, &mut q, &mut v);
         if !model.energy(t, &q).is_finite() {
@@ -234,7 +238,11 @@ impl Running {
             Some(recording) => recording,
             None => {
                 let mut replay = replay(&self.scene, &self.built);
-                replay.push(self.state().t, &self.state().q, &[&at_vertices(&self.built, FieldName::VonMises)]);
+                replay.push(
+                    self.state().t,
+                    &self.state().q,
+                    &[&at_vertices(&self.built, FieldName::VonMises)],
+                );
                 now = Recording { replay, t: Vec::new(), energies: Default::default() };
                 &now
             }

@@ -192,12 +192,11 @@ impl Scene {
         let outcome = py.detach(|| {
             let built = self.build()?;
             let options = RunOptions { directory, resume, steps };
-            run(&self.scene, built, &options, &mut |now| told.tell(now.step as f64, now.steps as f64)).map_err(
-                |error| match error {
+            run(&self.scene, built, &options, &mut |now| told.tell(now.step as f64, now.steps as f64))
+                .map_err(|error| match error {
                     RunError::Write(_) => step(error),
                     RunError::Folder(_) | RunError::Resume(_) => input(error),
-                },
-            )
+                })
         })?;
         let verdict = vec![
             format!("{:?}", outcome.verdict.level).to_lowercase(),
@@ -208,7 +207,9 @@ impl Scene {
             lilyan::result::Status::Failed(why) => why.to_string(),
             _ => String::new(),
         };
-        if !failed.is_empty() && let Some(error) = self.take_raised() {
+        if !failed.is_empty()
+            && let Some(error) = self.take_raised()
+        {
             return Err(error);
         }
         told.result((json(&outcome.summary)?, failed, verdict))

@@ -102,7 +102,8 @@ impl Simulation {
         let length = q.len();
         let read = |k: usize| arrays::flat(self.shown[k].bind(py), NAMES[k], length);
         if changed[3] {
-            running.set_external(read(3)?);
+            let forces = read(3)?;
+            py.detach(|| running.set_external(forces));
         }
         if changed[..3] == [false; 3] {
             return Ok(());
@@ -321,12 +322,19 @@ impl Simulation {
     /// The nodes of each pin.
     fn pins<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
         let running = self.lock(py)?;
-        let nodes = |pin: &lilyan_solid::Pin| -> Vec<i64> { pin.nodes.iter().map(|n| i64::from(*n)).collect() };
+        let nodes =
+            |pin: &lilyan_solid::Pin| -> Vec<i64> { pin.nodes.iter().map(|n| i64::from(*n)).collect() };
         Ok(running.built.simulation.system().pins().iter().map(|pin| nodes(pin).to_pyarray(py)).collect())
     }
 
     /// Lets pinned nodes move to these places (k, 3) within a duration, s.
-    fn move_pins(&self, py: Python<'_>, nodes: Vec<u32>, places: Vec<[f64; 3]>, duration: f64) -> PyResult<()> {
+    fn move_pins(
+        &self,
+        py: Python<'_>,
+        nodes: Vec<u32>,
+        places: Vec<[f64; 3]>,
+        duration: f64,
+    ) -> PyResult<()> {
         self.compute(py, |running| running.move_pins(&nodes, &places, duration))?
     }
 

@@ -273,6 +273,19 @@ def test_a_vertex_that_is_pinned_while_it_moves_is_held_there():
     assert np.abs(sim.q[0] - here).max() > 1e-4
 
 
+def test_a_node_that_is_pinned_again_stays_where_it_is_then():
+    sim = beam(gravity=(0, -9.81, 0))
+    pins, nodes = sim.scene["pin"], sim.pins[0]
+    sim.move_pins(nodes, sim.q[nodes] + [0, 0.02, 0])
+    sim.step()
+    sim.change({"pin": []})
+    sim.step(5)
+    here = sim.q[nodes].copy()
+    sim.change({"pin": pins})
+    sim.step()
+    np.testing.assert_allclose(sim.q[nodes], here, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "settings, message",
     [

@@ -70,7 +70,7 @@ def test_curved_edges_change_the_volume():
 
 
 def test_quadratic_tets_can_be_made_linear():
-    sim = scene(quadratic(V, T), element="linear").simulation()
+    sim = scene(quadratic(V, T), element="tets").simulation()
     assert list(sim.cells) == ["tet"]
     assert len(sim.q) == len(V)
 

@@ -23,11 +23,7 @@ pub struct ResolvedMaterial {
 struct Values(BTreeMap<String, f64>);
 
 /// The material of a body of tets, region by region.
-pub fn material(
-    own: &OwnMaterials,
-    spec: &BodySpec,
-    nodes: &Nodes,
-) -> Result<ResolvedMaterial, SceneError> {
+pub fn material(own: &OwnMaterials, spec: &BodySpec, nodes: &Nodes) -> Result<ResolvedMaterial, SceneError> {
     let mesh = nodes.mesh();
     let material = &spec.material;
     let Some(model) = own.find(&material.model) else {

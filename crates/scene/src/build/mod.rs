@@ -416,9 +416,9 @@ fn conserved(scene: &Scene, bodies: &[BuiltBody], fitted: &[usize]) -> Conserved
 fn inner_symmetry(scene: &Scene, bodies: &[BuiltBody], fitted: &[usize]) -> InnerSymmetry {
     let mut damping = scene.bodies.iter().flat_map(|b| &b.damping).map(DampingSpec::create);
     let translations = !damping.any(|d| d.is_drag());
-    let indifferent = bodies.iter().all(|b| {
-        b.is_net() || scene.materials.find(&b.model).is_some_and(|m| m.card().frame_indifferent)
-    });
+    let indifferent = bodies
+        .iter()
+        .all(|b| b.is_net() || scene.materials.find(&b.model).is_some_and(|m| m.card().frame_indifferent));
     // The forces of a fit have no torque about the shape that a step starts from, which is not where every method asks for
     // them.
     InnerSymmetry { translations, rotations: translations && indifferent && fitted.is_empty() }

@@ -89,7 +89,8 @@ impl Scene {
 
     /// The scene with a surface in memory: it is taken where a `mesh` of a body or an obstacle names this file.
     pub fn with_surface(mut self, name: &str, surface: TriMesh) -> Result<Self, SceneError> {
-        let wrong = |e: MeshError| SceneError::file(&self.origin.0, format!("surface in memory {name:?}: {e}"));
+        let wrong =
+            |e: MeshError| SceneError::file(&self.origin.0, format!("surface in memory {name:?}: {e}"));
         surface.check().map_err(wrong)?;
         self.surfaces.insert(name.to_owned(), Arc::new(surface));
         Ok(self)

@@ -28,9 +28,8 @@ impl fmt::Debug for OwnMaterials {
 
 impl PartialEq for OwnMaterials {
     fn eq(&self, other: &Self) -> bool {
-        let same = |(a, b): (&&'static dyn Material, &&'static dyn Material)| {
-            std::ptr::eq(a.card(), b.card())
-        };
+        let same =
+            |(a, b): (&&'static dyn Material, &&'static dyn Material)| std::ptr::eq(a.card(), b.card());
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(same)
     }
 }

@@ -121,7 +121,8 @@ impl<L: Listed> Material for OfLists<L> {
         let P = self.0.stresses(&P_at.into_inner());
         let (next_psi, next_P) = (Cell::new(0), Cell::new(0));
         let found = pairs().map(|(_, ends)| {
-            let energy = |_: &Mat3| psi.get(next_psi.replace(next_psi.get() + 1)).copied().unwrap_or(f64::NAN);
+            let energy =
+                |_: &Mat3| psi.get(next_psi.replace(next_psi.get() + 1)).copied().unwrap_or(f64::NAN);
             let stress = |_: &Mat3| {
                 P.get(next_P.replace(next_P.get() + 1)).copied().unwrap_or(Mat3([[f64::NAN; 3]; 3]))
             };

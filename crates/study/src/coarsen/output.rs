@@ -1,8 +1,8 @@
 //! The results of coarsening: meshes with their data, the report, and the folder.
 
 use super::report::{BodySize, CoarsenReport, MethodFigures};
-use crate::scene_files;
 use super::{CoarsenOutcome, CoarseningMethod, EffectiveProperties, FineBody};
+use crate::scene_files;
 use lilyan_files::{atomic, json};
 use lilyan_scene::build::harmonic_name;
 use lilyan_scene::schema::{STIFFNESS_KEYS, Scene};
