@@ -24,6 +24,11 @@ impl RaisedError {
         }
     }
 
+    /// Whether there is one. The step will fail, so that nothing more needs to be asked.
+    pub fn is_raised(&self) -> bool {
+        self.0.lock().is_ok_and(|raised| raised.is_some())
+    }
+
     /// The exception, which is then forgotten.
     pub fn take(&self) -> Option<PyErr> {
         self.0.lock().ok()?.take()
@@ -45,6 +50,10 @@ impl PythonForce {
 
 impl Force for PythonForce {
     fn add(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+        if self.error.is_raised() {
+            f.fill(f64::NAN);
+            return;
+        }
         match Python::attach(|py| self.evaluate(py, t, q, v)) {
             Ok(values) => values.iter().zip(f).for_each(|(value, f)| *f += value),
             Err(error) => {

@@ -71,9 +71,13 @@ impl Material {
 impl PythonMaterial {
     /// The values that a function gives at these points, `size` for each.
     fn call(&self, function: &Py<PyAny>, what: &str, at: &[Point<'_>], size: usize) -> Vec<f64> {
+        let unknown = || vec![f64::NAN; size * at.len()];
+        if self.error.is_raised() {
+            return unknown();
+        }
         Python::attach(|py| self.values(py, function, what, at, size)).unwrap_or_else(|error| {
             self.error.keep(error);
-            vec![f64::NAN; size * at.len()]
+            unknown()
         })
     }
 

@@ -172,7 +172,8 @@ impl Scene {
     fn rest(&self, py: Python<'_>) -> PyResult<(String, Simulation)> {
         let (report, built) = py.detach(|| {
             let mut built = self.build()?;
-            let report = rest::rest(&self.scene, &mut built).map_err(step)?;
+            let report = rest::rest(&self.scene, &mut built);
+            let report = report.map_err(|error| self.take_raised().unwrap_or_else(|| step(error)))?;
             Ok::<_, PyErr>((report, built))
         })?;
         Ok((json(&report)?, Simulation::of(py, self, built)?))
@@ -342,7 +343,7 @@ impl Scene {
     }
 
     fn build(&self) -> PyResult<Built> {
-        build(&self.scene).map_err(input)
+        build(&self.scene).map_err(|error| self.take_raised().unwrap_or_else(|| input(error)))
     }
 
     /// The exception of a function of its materials, if one was raised.

@@ -30,31 +30,34 @@ pub struct Simulation {
 
 const NAMES: [&str; 4] = ["q", "v", "p", "external_forces"];
 
-/// The simulation of a scene with forces of Python functions, whose exceptions go to `raised`.
+/// The simulation of a scene with forces of Python functions, whose exceptions go to the first of `raised`; the others are of materials.
 fn built(
     py: Python<'_>,
     scene: &lilyan::scene::Scene,
     functions: &[Py<PyAny>],
-    raised: &RaisedError,
+    raised: &[RaisedError],
 ) -> PyResult<Built> {
     let mut forces: Vec<Box<dyn Force>> = Vec::new();
     for function in functions {
-        forces.push(Box::new(PythonForce::new(function.clone_ref(py), raised.clone())));
+        forces.push(Box::new(PythonForce::new(function.clone_ref(py), raised[0].clone())));
     }
-    py.detach(|| build_with_forces(scene, forces)).map_err(input)
+    let built = py.detach(|| build_with_forces(scene, forces));
+    built.map_err(|error| raised.iter().find_map(RaisedError::take).unwrap_or_else(|| input(error)))
 }
 
 impl Simulation {
     /// The simulation of a scene with forces of the user.
     pub fn new(py: Python<'_>, scene: &Scene, functions: Vec<Py<PyAny>>) -> PyResult<Self> {
-        let raised = RaisedError::default();
+        let raised: Vec<_> =
+            std::iter::once(RaisedError::default()).chain(scene.raised().iter().cloned()).collect();
         let built = built(py, scene.scene(), &functions, &raised)?;
         Self::with(py, scene, built, functions, raised)
     }
 
     /// A simulation that is built already, without forces of the user.
     pub fn of(py: Python<'_>, scene: &Scene, built: Built) -> PyResult<Self> {
-        Self::with(py, scene, built, Vec::new(), RaisedError::default())
+        let raised = std::iter::once(RaisedError::default()).chain(scene.raised().iter().cloned());
+        Self::with(py, scene, built, Vec::new(), raised.collect())
     }
 
     fn with(
@@ -62,14 +65,12 @@ impl Simulation {
         scene: &Scene,
         built: Built,
         functions: Vec<Py<PyAny>>,
-        raised: RaisedError,
+        raised: Vec<RaisedError>,
     ) -> PyResult<Self> {
         let running = py.detach(|| Running::new(scene.scene().clone(), built));
         let State { q, v, p, .. } = running.state();
         let array = |x: &[f64]| arrays::rows(py, x).map(Bound::unbind);
         let shown = [array(q)?, array(v)?, array(p)?, array(&running.external)?];
-        // The first is that of forces.
-        let raised = std::iter::once(raised).chain(scene.raised().iter().cloned()).collect();
         Ok(Self { running: Mutex::new(running), shown, functions, raised })
     }
 
@@ -344,7 +345,7 @@ impl Simulation {
         let mut running = self.lock(py)?;
         let running = &mut *running;
         let scene = running.scene.with_settings(&settings).map_err(input)?;
-        let next = built(py, &scene, &self.functions, &self.raised[0])?;
+        let next = built(py, &scene, &self.functions, &self.raised)?;
         py.detach(|| running.change(scene, next))?;
         self.show(py, running)
     }
