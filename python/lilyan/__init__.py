@@ -54,6 +54,7 @@ from .notebook import Lab, Page, lab
 from .results import CheckReport, CoarsenReport, CompareReport, ConvergeReport, Modes, Record, RestReport, RunResult
 from .scene import Scene
 from .simulation import Simulation
+from .sweeps import SweepResult, sweep
 
 __all__ = [
     "CheckReport",
@@ -73,11 +74,13 @@ __all__ = [
     "Simulation",
     "StepError",
     "Surface",
+    "SweepResult",
     "__version__",
     "integrators",
     "lab",
     "materials",
     "scenes",
     "set_threads",
+    "sweep",
     "threads",
 ]

@@ -12,6 +12,7 @@ mod materials;
 mod running;
 mod scene;
 mod simulation;
+mod sweep;
 
 use pyo3::prelude::*;
 
@@ -28,6 +29,8 @@ mod _lilyan {
     use super::scene::Scene;
     #[pymodule_export]
     use super::simulation::Simulation;
+    #[pymodule_export]
+    use super::sweep::{SweepPlan, sweep_run, sweep_values};
     use pyo3::prelude::*;
 
     #[pymodule_init]

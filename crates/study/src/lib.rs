@@ -22,3 +22,4 @@ pub mod mesh_error;
 pub mod rest;
 pub mod run;
 pub mod scene_files;
+pub mod sweep;

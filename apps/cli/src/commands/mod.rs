@@ -17,3 +17,4 @@ pub mod run;
 pub mod scenes;
 pub mod schema;
 mod stop_signal;
+pub mod sweep;
