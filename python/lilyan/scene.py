@@ -224,7 +224,21 @@ def _unpickle(document: str, origin: str, memory: dict, materials: list[Material
 
 
 def _settings(settings: Settings | None) -> list[str]:
-    return [f"{key}={value if isinstance(value, str) else json.dumps(value, default=_number)}" for key, value in (settings or {}).items()]
+    return [f"{key}={value if isinstance(value, str) else _inline(value)}" for key, value in (settings or {}).items()]
+
+
+def _inline(value: Any) -> str:
+    """A value as TOML writes it in one line."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(str(key))} = {_inline(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return "[" + ", ".join(_inline(item) for item in value) + "]"
+    if value is None:
+        raise InputError("a setting cannot be None; leave the key out of the scene instead")
+    try:
+        return json.dumps(value, default=_number)
+    except TypeError as error:
+        raise InputError(f"a setting holds what no scene file can hold: {error}") from None
 
 
 def _number(value: Any) -> Any:

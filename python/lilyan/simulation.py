@@ -274,14 +274,14 @@ class Simulation:
         """Takes the present state into the replay that a notebook shows, and into :meth:`plot`. :meth:`run` does it by itself."""
         self._simulation.record()
 
-    def replay(self, height: int = 560) -> Page:
+    def replay(self, height: int = 640) -> Page:
         """The recorded motion in three dimensions, coloured by von Mises stress; without a record, the present state.
 
         A notebook shows it; ``sim.replay().save("motion.html")`` writes a page that needs nothing else.
         """
         return Page(self._simulation.page(True, False), height)
 
-    def plot(self, height: int = 460) -> Page:
+    def plot(self, height: int = 580) -> Page:
         """The recorded energies over time. :meth:`history` has their numbers."""
         if not self.history()["t"].size:
             raise InputError("nothing is recorded yet; call sim.run(until) or, between steps, sim.record()")

@@ -68,7 +68,7 @@ def test_external_forces_end():
     sim.external_forces = 0
     before = sim.momentum()[0]
     sim.step(5)
-    np.testing.assert_allclose(sim.momentum()[0], before, rtol=1e-12)
+    np.testing.assert_allclose(sim.momentum()[0], before, rtol=1e-12, atol=1e-9)
 
 
 def test_external_forces_are_zero_copy():
@@ -160,8 +160,8 @@ def test_wrong_places_of_pins_are_refused(nodes, places, duration, message):
 
 
 def test_pin_forces_carry_the_weight():
-    sim = beam(gravity=(0, -9.81, 0), damping={"model": "viscous", "time": 0.1})
-    sim.step(800)
+    sim = beam(gravity=(0, -9.81, 0), damping={"model": "viscous", "time": 0.1}, integrator="backward-euler", step=0.05)
+    sim.step(400)
     np.testing.assert_allclose(sim.pin_forces(), [[0, 500 * 9.81, 0]], atol=0.02 * 500 * 9.81)
 
 
@@ -371,4 +371,4 @@ def test_forces_of_python_survive_a_change():
     sim.step(2)
     sim.change({"body.0.material.E": 2e5})
     sim.step(2)
-    np.testing.assert_allclose(sim.momentum()[0], [27 * 2.0 * 0.04, 0, 0], rtol=1e-9)
+    np.testing.assert_allclose(sim.momentum()[0], [27 * 2.0 * 0.04, 0, 0], atol=1e-9)

@@ -149,20 +149,23 @@ def test_constants_may_differ_between_tets():
 def test_an_exception_reaches_the_caller():
     calls = []
 
-    def energy(F, c):
+    def stress(F, c):
         calls.append(1)
         if len(calls) > 3:
             raise ZeroDivisionError("in my material")
-        return stvk_energy(F, c)
+        return stvk_stress(F, c)
 
-    sim = simulation(lilyan.Material("broken", energy, stvk_stress))
+    sim = simulation(lilyan.Material("broken", stvk_energy, stress))
+    before = sim.q.copy()
     with pytest.raises(ZeroDivisionError, match="in my material"):
         sim.step(50)
+    assert len(calls) == 4  # it is not asked again
+    np.testing.assert_array_equal(sim.q, before)
 
 
 @pytest.mark.parametrize("answer", [None, 3.0, np.zeros(2), np.zeros((5, 5))])
 def test_answers_of_another_shape_are_refused(answer):
-    with pytest.raises((lilyan.InputError, TypeError), match="shape|number"):
+    with pytest.raises((lilyan.InputError, TypeError, ValueError), match="shape|number|float"):
         simulation(lilyan.Material("shapes", lambda F, c: answer, lambda F, c: answer)).step()
 
 
