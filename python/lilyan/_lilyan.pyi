@@ -5,7 +5,23 @@ from typing import Any, Callable, final
 
 import numpy as np
 
-__all__: list[str]
+__all__ = [
+    "InputError",
+    "Lab",
+    "Material",
+    "Scene",
+    "Simulation",
+    "StepError",
+    "SweepPlan",
+    "__version__",
+    "integrators",
+    "materials",
+    "scenes",
+    "set_threads",
+    "sweep_run",
+    "sweep_values",
+    "threads",
+]
 __version__: str
 
 class InputError(ValueError): ...
