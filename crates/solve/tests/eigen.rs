@@ -108,8 +108,6 @@ fn modes_that_have_hardly_moved() {
             });
         };
         let system = Undamped(&m, &changed);
-        // ‖A⁻¹r‖_M is an angle over the shift.
-        let most = most / found.values[3];
         assert_eq!(subspace.still_holds(&system, &mut solve, &|_| {}, n, 4, most), holds, "{more}");
         if !holds {
             assert_eq!(subspace, given);
