@@ -23,8 +23,8 @@ pub use symmetry::Symmetry;
 use crate::document::SceneError;
 use crate::library;
 use crate::schema::{
-    BodySpec, ConstraintKind, ConstraintSpec, ContactSpec, DampingSpec, Element, Mass,
-    PinMotion, ProbeSpec, Scene,
+    BodySpec, ConstraintKind, ConstraintSpec, ContactSpec, DampingSpec, Element, Mass, PinMotion, ProbeSpec,
+    Scene,
 };
 use crate::suggest;
 use lilyan_dynamics::{Simulation, State, integrators};

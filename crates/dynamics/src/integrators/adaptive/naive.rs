@@ -4,7 +4,9 @@
 
 use super::super::variational::{self, Variational};
 use super::super::{Claims, Entry, Integrator, StepLength, Variant};
-use super::{EPSILON, FORMULA, LINEAR, MAX_ITERATIONS, RULE, Rule, SCALE, Span, TIME, TOLERANCE, checked, total};
+use super::{
+    EPSILON, FORMULA, LINEAR, MAX_ITERATIONS, RULE, Rule, SCALE, Span, TIME, TOLERANCE, checked, total,
+};
 use crate::constraints::ConstraintSolver;
 use crate::driver::{ImplicitIntegrator, ImplicitMemory};
 use crate::options::{Kind, OptionSpec, Options, Value};
