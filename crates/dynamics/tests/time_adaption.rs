@@ -3,7 +3,6 @@
 //! docs/time-adaption.md.
 
 mod common;
-
 use common::{arrive, make};
 use lilyan_dynamics::integrators::StepLength;
 use lilyan_dynamics::options::{Formula, SharedFormula};
@@ -12,8 +11,7 @@ use lilyan_dynamics::{
     Abilities, ConfigurationSpace, Curvature, EnergyParts, Integrator, Simulation, State, System, Value,
 };
 use lilyan_solve::BlockMatrix;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, atomic::AtomicUsize, atomic::Ordering};
 
 fn rule(name: &str, scale: f64, epsilon: f64) -> Vec<(&'static str, Value)> {
     vec![
@@ -244,25 +242,21 @@ fn rules_at_one_end() {
     assert!((state.t - 0.1 / (square + 1.0).sqrt()).abs() < 1e-10, "{}", state.t);
 }
 
-/// σ = 0.2 + 0.8 x², as a formula of the place.
 #[derive(Debug)]
 struct ShortInTheMiddle;
-
 impl Formula for ShortInTheMiddle {
     fn source(&self) -> &str {
         "0.2 + 0.8*x^2"
     }
     fn eval_dual(&self, values: &[f64], wrt: usize) -> (f64, f64) {
-        let x = values[0];
-        (0.2 + 0.8 * x * x, if wrt == 0 { 1.6 * x } else { 0.0 })
+        (0.2 + 0.8 * values[0] * values[0], if wrt == 0 { 1.6 * values[0] } else { 0.0 })
     }
     fn depends_on(&self, index: usize) -> bool {
         index == 0
     }
 }
 
-/// Steps by a formula of the place (σ of one's own, §3.3.6: shorter in a region of space) are what it says in the middle of each, and
-/// energy does not drift.
+/// Steps by a formula of the place (§3.3.6: short in a region) are what it says in the middle of each; energy does not drift.
 #[test]
 fn rules_by_formula() {
     let system = Oscillator::new(1.0);
@@ -270,15 +264,14 @@ fn rules_by_formula() {
     let given = [("formula", Value::Formula(SharedFormula(Arc::new(ShortInTheMiddle))))];
     for name in ["adaptive-reversible", "adaptive-symplectic"] {
         let [first, last] = first_and_last(&system, &start, make(name, &given), 0.2);
-        println!("oscillator, formula: {name} {first:.5} → {last:.5} J");
         assert!((last / first - 1.0).abs() < 0.01, "{name}: {first} → {last}");
         let (mut state, mut method) = (start.clone(), make(name, &given));
         for _ in 0..100 {
             let before = state.clone();
             method.step(&system, &mut state, 0.2).unwrap();
             let middle = 0.5 * (before.q[0] + state.q[0]);
-            let expected = 0.2 * (0.2 + 0.8 * middle * middle);
-            assert!((state.t - before.t - expected).abs() < 1e-8, "{name}: {}", state.t - before.t);
+            let off = state.t - before.t - 0.2 * (0.2 + 0.8 * middle * middle);
+            assert!(off.abs() < 1e-8, "{name}: {off}");
         }
     }
 }
