@@ -63,6 +63,7 @@ fn option(o: &OptionSpec) -> Value {
     let (kind, default, choices) = match o.kind {
         OptionKind::Number { default, .. } => ("number", json!(default), json!([])),
         OptionKind::NumberOr { default, word, .. } => ("number", json!(default), json!([word])),
+        OptionKind::Formula { .. } => ("formula", Value::Null, json!([])),
         OptionKind::Flag { default } => ("flag", json!(default), json!([])),
         OptionKind::Word { choices } => ("word", json!(choices.first()), json!(choices)),
     };

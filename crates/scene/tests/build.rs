@@ -329,6 +329,29 @@ fn what_cannot_be_built_is_refused_with_place_and_remedy() {
 }
 
 /// An integrator that cannot do with a material says so before anything runs.
+/// σ of one's own is read as a formula of its variables, and a wrong one is told with its place.
+#[test]
+fn steps_by_a_formula() {
+    let by = |formula: &str| {
+        let method = format!("integrator={{ name = \"adaptive-reversible\", formula = \"{formula}\" }}");
+        build(&Scene::from_str_with(BAR, "scene.toml", &[&method, "body.initial={ velocity = [1, 0, 0] }"])?)
+    };
+    // The bar flies from x = 0…2 at 1 m/s. The centre of its mass is at 1 + t, and 1/σ is the mean of 1 + x over the mass.
+    let mut built = by("1/(1 + x)").unwrap_or_else(|e| panic!("{e}"));
+    built.simulation.advance().unwrap();
+    let (t, h): (f64, f64) = (built.simulation.state().t, 0.01);
+    let steps = |dt: f64, from: f64| h / (2.0 + from + 0.5 * dt);
+    let (mut expected, mut taken) = (0.0f64, 0);
+    while expected < h - 1e-9 * h {
+        let dt = (0..50).fold(h, |dt, _| steps(dt, expected));
+        expected += dt;
+        taken += 1;
+    }
+    assert!(taken == 3 && (t - expected).abs() < 1e-10, "{t}, not {expected} after {taken} steps");
+    let wrong = by("1/(1 + w)").err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(wrong.contains("integrator.formula") && wrong.contains("unknown name \"w\""), "{wrong}");
+}
+
 #[test]
 fn integrators_refuse_materials_by_name() {
     let text = refused(&["integrator.name=corotational-reversible", "body.0.material.model=stvk"]);

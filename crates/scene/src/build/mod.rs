@@ -23,11 +23,11 @@ pub use symmetry::Symmetry;
 use crate::document::SceneError;
 use crate::library;
 use crate::schema::{
-    BodySpec, ConstraintKind, ConstraintSpec, ContactSpec, DampingSpec, Element, Mass, OptionValue,
-    PinMotion, ProbeSpec, Scene,
+    BodySpec, ConstraintKind, ConstraintSpec, ContactSpec, DampingSpec, Element, Mass, PinMotion, ProbeSpec,
+    Scene,
 };
 use crate::suggest;
-use lilyan_dynamics::{Simulation, State, Value, integrators};
+use lilyan_dynamics::{Simulation, State, integrators};
 use lilyan_solid::elements::{GluingKind, LINEAR_TETS};
 use lilyan_solid::mesh::{Mesh, Nodes};
 use lilyan_solid::{
@@ -320,20 +320,11 @@ fn integrator(scene: &Scene) -> Result<Box<dyn lilyan_dynamics::Integrator>, Sce
         let names: Vec<&str> = integrators::CATALOGUE.iter().map(|e| e.name).collect();
         return Err(spec.mark.error(suggest::unknown("integrator", &spec.name, &names)));
     };
-    let mut given = Vec::new();
-    for option in &spec.options {
-        let value = match &option.value {
-            OptionValue::Number(x) => Value::Number(*x),
-            OptionValue::Bool(b) => Value::Flag(*b),
-            OptionValue::Text(t) => Value::Word(t.clone()),
-            OptionValue::Numbers(_) => {
-                return Err(option.mark.error("give one value, not a list"));
-            }
-        };
-        given.push((option.key.clone(), value));
-        // One at a time, so that the message points at the line of the option at fault.
+    let given = spec.given()?;
+    // One more at a time, so that the message points at the line of the option at fault.
+    for (option, k) in spec.options.iter().zip(1..) {
         entry
-            .create(&given)
+            .create(&given[..k])
             .map_err(|e| option.mark.error(format!("{e} (integrator \"{}\")", entry.name)))?;
     }
     entry.create(&given).map_err(|e| spec.mark.error(e.to_string()))

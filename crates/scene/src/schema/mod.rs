@@ -43,7 +43,7 @@ pub use element::{Element, GluingSpec};
 pub use environment::{Environment, Monopole};
 pub use fit::{FitKind, FitSpec, PhaseSpec, TargetSpec};
 pub use initial::{Initial, Twist, TwistAmount};
-pub use integrator::{IntegratorOption, IntegratorSpec, OptionValue};
+pub use integrator::{IntegratorOption, IntegratorSpec, OptionValue, option_of_text};
 pub use interaction::{LoadKind, LoadSpec, PinSpec};
 pub use material::{MaterialSpec, Parameter, Parameters, Region};
 pub use mesh::{MeshSpec, Transform};
