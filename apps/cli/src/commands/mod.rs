@@ -14,4 +14,3 @@ pub mod rest;
 pub mod run;
 pub mod scenes;
 pub mod schema;
-mod stop_signal;

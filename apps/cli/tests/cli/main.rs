@@ -8,5 +8,6 @@ mod diagnose;
 mod licenses;
 mod resume;
 mod run;
+mod stopping;
 mod verbose;
 mod wrong;

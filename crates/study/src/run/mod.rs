@@ -30,6 +30,7 @@ use crate::diagnose;
 use lilyan_dynamics::StepRecord;
 use lilyan_files::atomic::{self, WriteError};
 use lilyan_files::csv::Table;
+use lilyan_files::folder::{self, FolderLock};
 use lilyan_mesh_io::writers::vtu;
 use lilyan_scene::build::Built;
 use lilyan_scene::schema::Scene;
@@ -58,6 +59,8 @@ pub struct RunProgress {
     pub t: f64,
     /// Wall time since the start, s.
     pub wall: f64,
+    /// Whether a checkpoint was written after this step.
+    pub saved: bool,
 }
 
 /// Whether to go on.
@@ -75,6 +78,9 @@ pub enum RunError {
     /// The folder of the results cannot be used.
     #[error("{0}; choose another folder with -o")]
     Folder(#[source] WriteError),
+    /// Another run writes there.
+    #[error("{}: another run writes its results there; wait for its end, or choose another folder with -o", .0.display())]
+    InUse(PathBuf),
     /// A result could not be written.
     #[error("{0}; make room or choose another folder with -o")]
     Write(#[from] WriteError),
@@ -94,6 +100,8 @@ pub fn run(
     let mut recorder = Recorder::new(scene, &built, directory);
     let limit = GrowthLimit::new(&built);
     let schedule = Schedule::new(scene, options.steps);
+    // A run that cannot be resumed makes no folder.
+    let _lock = (!options.resume || directory.is_dir()).then(|| lock(directory)).transpose()?;
     if options.resume {
         // This comes before any file is written: a run that cannot be resumed changes nothing.
         resume(scene, &mut built, &mut recorder, &schedule, directory).map_err(RunError::Resume)?;
@@ -159,20 +167,24 @@ pub fn run(
         if line || frame {
             last = built.simulation.checkpoint();
         }
+        let step_time = began.elapsed().as_secs_f64();
+        let saved =
+            step_time > LONG_STEP || saved_at.elapsed().as_secs_f64() > scene.output.checkpoint_every;
+        if saved {
+            save(scene, &built, &recorder, directory)?;
+            recorder.write_tables()?;
+            saved_at = Instant::now();
+        }
         let now = RunProgress {
             step: index,
             steps: schedule.steps,
             t: built.simulation.state().t,
             wall: recorder.counters.wall,
+            saved,
         };
         if progress(&now) == Signal::Stop && index < schedule.steps {
             status = Status::Interrupted;
             break;
-        }
-        if saved_at.elapsed().as_secs_f64() > scene.output.checkpoint_every {
-            save(scene, &built, &recorder, directory)?;
-            recorder.write_tables()?;
-            saved_at = Instant::now();
         }
     }
     save(scene, &built, &recorder, directory)?;
@@ -180,6 +192,10 @@ pub fn run(
     built.warnings.extend(diagnose::fit_warnings(&built));
     Ok(outcome::write(scene, &built, &recorder, &status, &step_times, directory)?)
 }
+
+/// A step that took longer, s, is followed by a checkpoint: a run that is stopped in the next one loses that one alone. Writing it takes a
+/// few percent of this.
+const LONG_STEP: f64 = 2.0;
 
 /// The steps after which lines and frames are written.
 struct Schedule {
@@ -267,6 +283,13 @@ fn save(
     .write(directory)
 }
 
+/// Makes the folder, and keeps other runs out of it until the lock is dropped.
+fn lock(directory: &std::path::Path) -> Result<FolderLock, RunError> {
+    let failed = |e| RunError::Folder(WriteError::new(directory, "creating the folder", e));
+    std::fs::create_dir_all(directory).map_err(failed)?;
+    FolderLock::take(directory).map_err(failed)?.ok_or_else(|| RunError::InUse(directory.to_path_buf()))
+}
+
 /// Makes the folder and removes temporary files of a killed run.
 fn prepare(directory: &std::path::Path, shows: bool) -> Result<(), WriteError> {
     let frames = directory.join("frames");
@@ -325,9 +348,12 @@ fn resume(
     Ok(())
 }
 
-/// Removes the results of an earlier run, and nothing else.
+/// Removes the results of an earlier run, and nothing else. The checkpoints go first, the older one before the newer one: whoever is killed
+/// here leaves the earlier run whole, or no checkpoint.
 fn clear(directory: &std::path::Path) -> std::io::Result<()> {
     let named = [
+        "checkpoint.previous",
+        "checkpoint",
         "frames.pvd",
         "display.pvd",
         "energy.csv",
@@ -336,16 +362,12 @@ fn clear(directory: &std::path::Path) -> std::io::Result<()> {
         "summary.json",
         "report.html",
     ];
-    let names = named.iter().chain(&["checkpoint", "checkpoint.previous"]);
-    for path in names.map(|n| directory.join(n)).filter(|p| p.is_file()) {
+    for path in named.map(|n| directory.join(n)).iter().filter(|p| p.is_file()) {
         std::fs::remove_file(path)?;
     }
     for folder in ["frames", "display"].map(|f| directory.join(f)).iter().filter(|f| f.is_dir()) {
-        for entry in std::fs::read_dir(folder)? {
-            let entry = entry?;
-            if entry.file_name().to_str().is_some_and(vtu::is_frame_name) {
-                std::fs::remove_file(entry.path())?;
-            }
+        for name in folder::names(folder)?.iter().filter(|name| vtu::is_frame_name(name)) {
+            std::fs::remove_file(folder.join(name))?;
         }
     }
     Ok(())

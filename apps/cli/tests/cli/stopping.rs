@@ -1,0 +1,180 @@
+//! Requests to stop at any moment, kills at any write, and folders that are in use.
+#![cfg(unix)]
+
+use super::common::{BAR, command, expect, folder, lilyan, text};
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A user waits no longer.
+const PROMPT: Duration = Duration::from_secs(2);
+
+fn send(signal: &str, child: &Child) {
+    assert!(Command::new("kill").arg(signal).arg(child.id().to_string()).status().unwrap().success());
+}
+
+/// A body whose mesh takes many seconds.
+const LARGE: &str = r#"
+time = { end = 1, step = 1e-3 }
+[[body]]
+name = "ball"
+mesh = { sphere = { radius = 1, tets = 800000 } }
+material = { E = 1e5, nu = 0.3, rho = 1000 }
+"#;
+
+/// Work that does not ask for signals, here the mesher, is ended too; nothing is left behind.
+#[test]
+fn every_command_is_ended_while_it_builds() {
+    let dir = folder("prompt", LARGE);
+    for (words, signal, status) in [
+        (&["run", "scene.toml", "-o", "out"][..], "-TERM", 143),
+        (&["check", "scene.toml"], "-INT", 130),
+        (&["modes", "scene.toml"], "-TERM", 143),
+        (&["rest", "scene.toml"], "-INT", 130),
+        (&["compare", "scene.toml", "-o", "out"], "-HUP", 129),
+        (&["coarsen", "scene.toml", "--tets", "100", "-o", "coarse"], "-TERM", 143),
+    ] {
+        let child = command(&dir, words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        send(signal, &child);
+        let sent = Instant::now();
+        let out = child.wait_with_output().unwrap();
+        let (took, message) = (sent.elapsed(), text(&out.stderr));
+        assert_eq!(out.status.code(), Some(status), "{words:?}: {message}");
+        assert!(message.contains("interrupted; nothing was written"), "{words:?}: {message}");
+        // The machine that runs the tests may be busy.
+        assert!(took < PROMPT + Duration::from_secs(2), "{words:?}: {took:?}");
+    }
+    assert!(!dir.join("out/checkpoint").exists() && !dir.join("out/energy.csv").exists());
+}
+
+/// With JSON, the one object says why.
+#[test]
+fn a_stopped_command_prints_json() {
+    let dir = folder("prompt-json", LARGE);
+    let child = command(&dir, &["check", "scene.toml", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    send("-TERM", &child);
+    let out = child.wait_with_output().unwrap();
+    let told = super::common::json(&out.stdout);
+    assert_eq!((out.status.code(), told["exit_status"].as_u64()), (Some(143), Some(143)));
+}
+
+/// A second run into the folder of one that runs is refused. The lock goes with its process, however that ends.
+#[test]
+fn a_folder_belongs_to_one_run() {
+    let dir = folder("lock", BAR);
+    let long = ["run", "scene.toml", "-o", "out", "--set", "time.end=5000"];
+    let mut child = command(&dir, &long).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let start = Instant::now();
+    while !dir.join("out/frames/000001.vtu").exists() {
+        assert!(start.elapsed() < Duration::from_secs(120) && child.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    for resume in [&[][..], &["--resume"]] {
+        let out = expect(&dir, &[&long[..], resume].concat(), 1);
+        assert!(text(&out.stderr).contains("out: another run writes its results there"));
+    }
+    assert!(child.try_wait().unwrap().is_none(), "the first run goes on");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    expect(&dir, &["run", "scene.toml", "-o", "out"], 0);
+}
+
+fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut all = Vec::new();
+    for name in ["energy.csv", "probes.csv", "frames.pvd"] {
+        all.push((name.to_owned(), fs::read(folder.join(name)).unwrap_or_default()));
+    }
+    for k in 0..6 {
+        let name = format!("frames/{k:06}.vtu");
+        all.push((name.clone(), fs::read(folder.join(&name)).unwrap_or_default()));
+    }
+    all
+}
+
+/// A run over earlier results, killed at the n-th call of the kernel that changes a file. Whatever `--resume` then finds belongs
+/// together: all of the earlier run, or this one. `LILYAN_LONG` kills it at every call.
+#[test]
+fn a_run_killed_at_any_change_of_a_file_resumes_to_the_same_end() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        println!("SKIPPED: strace is not installed");
+        return;
+    }
+    let dir = folder("kill-sweep", BAR);
+    fs::write(dir.join("earlier.toml"), BAR.replace("E = 1e5", "E = 2e5")).unwrap();
+    expect(&dir, &["run", "scene.toml", "-o", "whole"], 0);
+    expect(&dir, &["run", "earlier.toml", "-o", "earlier"], 0);
+    let (whole, earlier) = (results(&dir.join("whole")), results(&dir.join("earlier")));
+
+    let long = std::env::var_os("LILYAN_LONG").is_some();
+    for call in ["?unlink,unlinkat", "?rename,?renameat,renameat2", "fsync"] {
+        let mut number = 1;
+        loop {
+            let _ = fs::remove_dir_all(dir.join("out"));
+            expect(&dir, &["run", "earlier.toml", "-o", "out"], 0);
+            let inject = format!("inject={call}:signal=KILL:when={number}");
+            let killed = Command::new("strace")
+                .current_dir(&dir)
+                .args(["-f", "-qq", "-o", "trace", "-e", &format!("trace={call}"), "-e", &inject])
+                .args([env!("CARGO_BIN_EXE_lilyan"), "run", "scene.toml", "-o", "out"])
+                .output()
+                .unwrap();
+            if killed.status.code() == Some(0) {
+                break;
+            }
+            let at = format!("{call} {number}");
+            let resumed = lilyan(&dir, &["run", "scene.toml", "-o", "out", "--resume"]);
+            let told = text(&resumed.stderr);
+            match resumed.status.code() {
+                Some(0) => assert!(results(&dir.join("out")) == whole, "{at}: other results"),
+                // The checkpoint is that of the earlier run: all of it must be there.
+                _ if told.contains("another scene") => {
+                    let found = results(&dir.join("out"));
+                    let lost: Vec<_> = found.iter().zip(&earlier).filter(|(a, b)| a != b).map(|(a, _)| &a.0).collect();
+                    assert!(lost.is_empty(), "{at}: {lost:?} of the earlier run are lost, its checkpoint is not");
+                }
+                _ => assert!(told.contains("without --resume"), "{at}: {told}"),
+            }
+            expect(&dir, &["run", "scene.toml", "-o", "out"], 0);
+            assert!(results(&dir.join("out")) == whole, "{at}: a new run is wrong");
+            let leftovers = fs::read_dir(dir.join("out")).unwrap();
+            let names = leftovers.map(|e| e.unwrap().file_name().to_string_lossy().into_owned());
+            let temporary: Vec<String> = names.filter(|name| name.ends_with(".tmp")).collect();
+            assert!(temporary.is_empty(), "{at}: {temporary:?}");
+            number += if long { 1 } else { 3 };
+        }
+    }
+}
+
+/// Paths and titles cannot flood a terminal, nor command it.
+#[test]
+fn messages_are_printable() {
+    let dir = folder("printable", &BAR.replace("title = \"bar\"", "title = \"\\u001b[2Jbar\\u202e\""));
+    let out = expect(&dir, &["run", "scene.toml", "-o", "out"], 0);
+    assert!(text(&out.stdout).contains("\\u{1b}[2Jbar\\u{202e}"), "{}", text(&out.stdout));
+    let path = "x/".repeat(5000);
+    let out = expect(&dir, &["run", &path], 1);
+    assert!(text(&out.stderr).len() < 5000, "{} bytes", out.stderr.len());
+    let ball = "body=[{name=\"b\",mesh={sphere={radius=1e300}},material={E=1e5,nu=0.3,rho=1000}}]";
+    let out = expect(&dir, &["check", "scene.toml", "--set", ball, "--set", "probe=[]"], 1);
+    assert!(text(&out.stderr).contains("sphere radius is 1e300"), "{}", text(&out.stderr));
+}
+
+/// What cannot be built is refused before a mesh is made, with what could.
+#[test]
+fn a_scene_beyond_the_memory_is_refused() {
+    let dir = folder("memory", BAR);
+    for mesh in [
+        "mesh={rope={from=[0,0,0],to=[1,0,0],segments=1000000000,radius=0.01}},material={model=\"springs\",E=1e5,rho=1}",
+        "mesh={cloth={size=[1,1],cells=[1000000,1000000],thickness=1e-3}},element=\"membrane\",material={E=1e5,nu=0.3,rho=1}",
+    ] {
+        let start = Instant::now();
+        let body = format!("body=[{{name=\"b\",{mesh}}}]");
+        let out = expect(&dir, &["run", "scene.toml", "--set", &body, "--set", "probe=[]", "-o", "out"], 1);
+        let message = text(&out.stderr);
+        assert!(message.contains("elements would fit") && message.contains("GB"), "{message}");
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+}
