@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use lilyan_files::atomic;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag::register_usize;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,13 +17,17 @@ const STOP_SIGNALS: &[i32] = &[SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 #[cfg(not(unix))]
 const STOP_SIGNALS: &[i32] = &[SIGINT, SIGTERM];
 
-/// The time that a command has to end in order. A user waits no longer than two seconds.
-const GRACE: Duration = Duration::from_millis(1500);
+/// The time that a command has to look for the signal. A user waits no longer than two seconds.
+const GRACE: Duration = Duration::from_millis(1250);
+/// The time that a command has to write its results so far once it has seen the signal: disks can be slow.
+const GRACE_TO_WRITE: Duration = Duration::from_secs(10);
 /// How often the thread looks for a signal.
 const PERIOD: Duration = Duration::from_millis(50);
 
 /// The number of the signal that was received, or 0.
 static RECEIVED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+/// Whether the command has seen it.
+static SEEN: AtomicBool = AtomicBool::new(false);
 /// What is kept if the command is ended now; `None` once the command has ended.
 static KEPT: Mutex<Option<String>> = Mutex::new(None);
 
@@ -38,17 +42,28 @@ pub fn listen(report: fn(&Failure)) {
     keep("nothing was written");
     // Without a thread, commands still end in order.
     let _ = std::thread::Builder::new().name("signals".into()).spawn(move || {
-        while signal() == 0 {
+        while received() == 0 {
             std::thread::sleep(PERIOD);
         }
         std::thread::sleep(GRACE);
+        if SEEN.load(Ordering::SeqCst) {
+            std::thread::sleep(GRACE_TO_WRITE);
+        }
         end_process(report);
     });
 }
 
-/// The signal that was received; 0: none.
-pub fn signal() -> usize {
+fn received() -> usize {
     RECEIVED.load(Ordering::SeqCst)
+}
+
+/// The signal that was received; 0: none. Whoever asks and gets one ends in order.
+pub fn signal() -> usize {
+    let signal = received();
+    if signal != 0 {
+        SEEN.store(true, Ordering::SeqCst);
+    }
+    signal
 }
 
 /// Notes what is kept if the command is ended from now on, in words.
@@ -70,7 +85,7 @@ fn end_process(report: fn(&Failure)) {
     let kept = kept();
     if let Some(what) = &*kept {
         atomic::abandon_writes();
-        let failure = Failure::interrupted(signal() as u8, format!("interrupted; {what}"));
+        let failure = Failure::interrupted(received() as u8, format!("interrupted; {what}"));
         report(&failure);
         std::process::exit(i32::from(failure.code));
     }

@@ -1,6 +1,8 @@
 //! Why a request is refused, and why a running simulation stops.
 
-use crate::limits::{CLIENTS, COARSE_TETS, COARSEN_ELEMENTS, COMPARE_ELEMENTS, ELEMENTS, PANES, SESSIONS, SESSION_BYTES};
+use crate::limits::{
+    CLIENTS, COARSE_TETS, COARSEN_ELEMENTS, COMPARE_ELEMENTS, ELEMENTS, PANES, SESSION_BYTES, SESSIONS,
+};
 use crate::wording;
 use lilyan_scene::document::SceneError;
 use lilyan_study::run::UnphysicalGrowth;

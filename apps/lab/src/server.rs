@@ -3,7 +3,7 @@
 #![deny(clippy::indexing_slicing)]
 
 use crate::access::{HostNames, Token};
-use crate::limits::{UPLOADS, UPLOAD_BYTES};
+use crate::limits::{UPLOAD_BYTES, UPLOADS};
 use crate::sessions::Sessions;
 use crate::{assets, socket};
 use axum::Router;

@@ -8,7 +8,10 @@ use std::path::Path;
 /// The names of what is in a folder, in no particular order; names that are not Unicode are left out.
 pub fn names(folder: &Path) -> io::Result<Vec<String>> {
     let mut entries = fs::read_dir(folder)?;
-    let found = entries.by_ref().map(|entry| Ok(entry?.file_name().into_string().ok())).collect::<io::Result<Vec<_>>>();
+    let found = entries
+        .by_ref()
+        .map(|entry| Ok(entry?.file_name().into_string().ok()))
+        .collect::<io::Result<Vec<_>>>();
     // The standard library panics where a folder cannot be closed. Its names are known by then.
     let closed = catch_unwind(AssertUnwindSafe(|| drop(entries)));
     closed.map_err(|_| io::Error::other("the folder cannot be closed after it was read"))?;
@@ -27,7 +30,8 @@ const LOCK_FILE: &str = ".lilyan-lock";
 impl FolderLock {
     /// Locks a folder; `None` if another process has locked it. File systems without locks let everyone in.
     pub fn take(folder: &Path) -> io::Result<Option<Self>> {
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join(LOCK_FILE))?;
+        let file =
+            OpenOptions::new().create(true).truncate(false).write(true).open(folder.join(LOCK_FILE))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { _file: Some(file) })),
             Err(TryLockError::WouldBlock) => Ok(None),

@@ -69,7 +69,9 @@ mod tests {
 
     #[test]
     fn ordinary_text_stays() {
-        for text in ["", "a b  c\nd ", "out/run-12/frames/000001.vtu: 0.30000000000000004 m", "größer als ½ · 10⁻³"] {
+        for text in
+            ["", "a b  c\nd ", "out/run-12/frames/000001.vtu: 0.30000000000000004 m", "größer als ½ · 10⁻³"]
+        {
             assert_eq!(printable(text), text);
         }
     }

@@ -90,7 +90,9 @@ pub fn run(arguments: &CompareArguments) -> CommandResult {
     }
     if comparison.interrupted {
         let message = format!("interrupted; the runs done so far are in {}", directory.display());
-        return Err(Failure::interrupted(stop_signal::signal() as u8, message).json_printed(arguments.common.json));
+        return Err(
+            Failure::interrupted(stop_signal::signal() as u8, message).json_printed(arguments.common.json)
+        );
     }
     if !comparison.rows.iter().any(|r| r.finished()) {
         return Err(Failure::stopped("no run finished").json_printed(arguments.common.json));

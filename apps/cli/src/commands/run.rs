@@ -34,7 +34,8 @@ pub struct RunArguments {
 }
 
 /// What a run keeps that is ended in a step.
-const KEPT_CHECKPOINT: &str = "the last checkpoint is kept, and the same command with --resume goes on from it";
+const KEPT_CHECKPOINT: &str =
+    "the last checkpoint is kept, and the same command with --resume goes on from it";
 
 pub fn run(arguments: &RunArguments) -> CommandResult {
     arguments.common.set_threads();

@@ -92,7 +92,8 @@ fn available_memory() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let kilobytes = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let machine = 1024.0 * kilobytes.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()?;
-    let group = |name| std::fs::read_to_string(format!("/sys/fs/cgroup/memory.{name}")).ok()?.trim().parse().ok();
+    let group =
+        |name| std::fs::read_to_string(format!("/sys/fs/cgroup/memory.{name}")).ok()?.trim().parse().ok();
     let limit = group("max").zip(group("current")).map(|(most, used): (f64, f64)| most - used);
     Some(limit.map_or(machine, |limit| limit.min(machine)))
 }

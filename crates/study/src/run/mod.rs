@@ -35,7 +35,7 @@ use lilyan_mesh_io::writers::vtu;
 use lilyan_scene::build::Built;
 use lilyan_scene::schema::Scene;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How to run.
 #[derive(Clone, Debug, Default)]
@@ -100,8 +100,7 @@ pub fn run(
     let mut recorder = Recorder::new(scene, &built, directory);
     let limit = GrowthLimit::new(&built);
     let schedule = Schedule::new(scene, options.steps);
-    // A run that cannot be resumed makes no folder.
-    let _lock = (!options.resume || directory.is_dir()).then(|| lock(directory)).transpose()?;
+    let _lock = lock(options)?;
     if options.resume {
         // This comes before any file is written: a run that cannot be resumed changes nothing.
         resume(scene, &mut built, &mut recorder, &schedule, directory).map_err(RunError::Resume)?;
@@ -137,7 +136,8 @@ pub fn run(
                 break;
             }
         };
-        step_times.add(began.elapsed().as_secs_f64());
+        let took = began.elapsed();
+        step_times.add(took.as_secs_f64());
         recorder.counters.newton += record.stats.newton_iterations as f64;
         recorder.counters.krylov += record.stats.linear_iterations as f64;
         recorder.counters.multigrid += record.stats.multigrid as f64;
@@ -167,9 +167,7 @@ pub fn run(
         if line || frame {
             last = built.simulation.checkpoint();
         }
-        let step_time = began.elapsed().as_secs_f64();
-        let saved =
-            step_time > LONG_STEP || saved_at.elapsed().as_secs_f64() > scene.output.checkpoint_every;
+        let saved = took > LONG_STEP || saved_at.elapsed().as_secs_f64() > scene.output.checkpoint_every;
         if saved {
             save(scene, &built, &recorder, directory)?;
             recorder.write_tables()?;
@@ -193,9 +191,9 @@ pub fn run(
     Ok(outcome::write(scene, &built, &recorder, &status, &step_times, directory)?)
 }
 
-/// A step that took longer, s, is followed by a checkpoint: a run that is stopped in the next one loses that one alone. Writing it takes a
+/// A step that took longer is followed by a checkpoint: a run that is stopped in the next one loses that one alone. Writing it takes a
 /// few percent of this.
-const LONG_STEP: f64 = 2.0;
+const LONG_STEP: Duration = Duration::from_secs(2);
 
 /// The steps after which lines and frames are written.
 struct Schedule {
@@ -283,11 +281,16 @@ fn save(
     .write(directory)
 }
 
-/// Makes the folder, and keeps other runs out of it until the lock is dropped.
-fn lock(directory: &std::path::Path) -> Result<FolderLock, RunError> {
+/// Makes the folder, and keeps other runs out of it until the lock is dropped. A folder that is not there cannot be resumed, and is not made.
+fn lock(options: &RunOptions) -> Result<Option<FolderLock>, RunError> {
+    let directory = &options.directory;
+    if options.resume && !directory.is_dir() {
+        return Ok(None);
+    }
     let failed = |e| RunError::Folder(WriteError::new(directory, "creating the folder", e));
     std::fs::create_dir_all(directory).map_err(failed)?;
-    FolderLock::take(directory).map_err(failed)?.ok_or_else(|| RunError::InUse(directory.to_path_buf()))
+    let lock = FolderLock::take(directory).map_err(failed)?;
+    lock.map(Some).ok_or_else(|| RunError::InUse(directory.clone()))
 }
 
 /// Makes the folder and removes temporary files of a killed run.
