@@ -112,10 +112,16 @@ fn an_error_at_any_call_leaves_whole_files() {
             let _ = fs::remove_dir_all(dir.join("out"));
             let out = run_with_fault(&dir, call, "error=EIO", number);
             let (told, at) = (text(&out.stderr), format!("{call} {number}"));
+            // The standard library panics where a folder cannot be closed. In ours it is caught; a library for matrices reads one
+            // of the kernel's, whose files cannot fail so.
+            let in_library = told.contains("unexpected error during closedir");
             // 127: the loader did not find a library.
-            assert!(matches!(out.status.code(), Some(0 | 1 | 2 | 127)), "{at}: {:?} {told}", out.status);
-            // The standard library panics where a folder cannot be closed; that is caught, but told.
-            assert!(!told.contains("panicked") || told.contains("closedir"), "{at}: {told}");
+            assert!(
+                in_library || matches!(out.status.code(), Some(0 | 1 | 2 | 127)),
+                "{at}: {:?} {told}",
+                out.status
+            );
+            assert!(in_library || !told.contains("panicked"), "{at}: {told}");
             for ((name, found), (_, expected)) in results(&dir.join("out")).iter().zip(&whole) {
                 // The list of frames grows with them.
                 let grows = name == "frames.pvd" && found.ends_with(b"</VTKFile>\n");

@@ -10,5 +10,6 @@ mod licenses;
 mod resume;
 mod run;
 mod stopping;
+mod sweep;
 mod verbose;
 mod wrong;

@@ -6,6 +6,7 @@ pub mod diagnosis;
 pub(crate) mod fields;
 mod forces;
 mod growth;
+mod index;
 mod outcome;
 mod recorder;
 mod round_off;
@@ -17,6 +18,7 @@ pub use checkpoint::{CheckpointError, RunCheckpoint};
 pub use constraints::{ConstraintSummary, ConstraintsSummary};
 pub use fields::at_vertices;
 pub use growth::{GrowthLimit, UnphysicalGrowth};
+pub use index::{IndexError, IndexedBody, RunIndex};
 pub use outcome::RunOutcome;
 pub use recorder::{Counters, DrawnGeometry, ENERGY_COLUMNS, Recorder};
 pub use round_off::RoundOff;
@@ -108,11 +110,11 @@ pub fn run(
     let shows = built.bodies.iter().any(|b| b.shown.is_some());
     prepare(directory, shows).map_err(RunError::Folder)?;
     if !options.resume {
-        let cleared = clear(directory);
-        cleared.map_err(|e| WriteError::new(directory, "removing earlier results", e))?;
+        clear(directory).map_err(|e| WriteError::new(directory, "removing earlier results", e))?;
         recorder.add_line(&built, &StepRecord::default());
         recorder.write_frame(scene, &built)?;
     }
+    RunIndex::new(scene, &built).write(directory)?;
     built.warnings.extend(diagnose::step_warnings(scene, &built));
 
     let before = recorder.counters.wall;
@@ -363,6 +365,7 @@ fn clear(directory: &std::path::Path) -> std::io::Result<()> {
         "probes.csv",
         "forces.csv",
         "summary.json",
+        "run.json",
         "report.html",
     ];
     for path in named.map(|n| directory.join(n)).iter().filter(|p| p.is_file()) {
