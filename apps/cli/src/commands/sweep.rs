@@ -5,9 +5,10 @@ use crate::failure::{CommandResult, Failure};
 use crate::{output, stop_signal};
 use indicatif::ProgressBar;
 use lilyan_files::atomic;
-use lilyan_study::run::{RunProgress, Signal};
+use lilyan_study::run::{RunError, RunProgress, Signal};
 use lilyan_study::sweep::{
-    self, Attempt, EndedRun, Plan, RunState, SweepError, SweepReport, Variation, run_planned, stop_file,
+    self, Attempt, EndedRun, Plan, RunState, SweepError, SweepReport, SweepRow, Variation, run_planned,
+    stop_file,
 };
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -60,12 +61,21 @@ pub fn run(arguments: &SweepArguments) -> CommandResult {
     lilyan_parallel::threads::set_threads(arguments.threads);
     let variations: Result<Vec<Variation>, SweepError> =
         arguments.vary.iter().map(|text| Variation::parse(text)).collect();
-    let plan = Plan::new(&arguments.scene, &arguments.set, &variations.map_err(failed)?).map_err(failed)?;
+    let variations = variations.map_err(failed)?;
     let directory = arguments.output.clone().unwrap_or_else(|| default_folder(&arguments.scene, "-sweep"));
-    std::fs::create_dir_all(&directory).map_err(|e| {
-        Failure::input(format!("{}: {e}; choose another folder with -o", directory.display()))
-    })?;
-    plan.write(&directory).map_err(failed)?;
+    let (name, set) = (&arguments.scene, &arguments.set);
+    let known = |number| Plan::of_folder(name, set, &variations, &directory, number);
+    let plan = match arguments.index.and_then(known) {
+        Some(plan) => plan,
+        None => {
+            let plan = Plan::new(name, set, &variations).map_err(failed)?;
+            std::fs::create_dir_all(&directory).map_err(|e| {
+                Failure::input(format!("{}: {e}; choose another folder with -o", directory.display()))
+            })?;
+            plan.write(&directory).map_err(failed)?;
+            plan
+        }
+    };
     match arguments.index {
         Some(number) => one_run(arguments, &plan, number, &directory),
         None => all_runs(arguments, &plan, &directory),
@@ -80,6 +90,9 @@ fn failed(error: SweepError) -> Failure {
     }
 }
 
+/// How long a run may go on whose sweep was killed: it notices after its step.
+const LEFT_OVER: Duration = Duration::from_secs(10);
+
 /// `--index`: one run of the plan in this process.
 fn one_run(arguments: &SweepArguments, plan: &Plan, number: usize, directory: &Path) -> CommandResult {
     let stop_file = stop_file(directory);
@@ -92,7 +105,16 @@ fn one_run(arguments: &SweepArguments, plan: &Plan, number: usize, directory: &P
             };
         if asked { Signal::Stop } else { Signal::Continue }
     };
-    let attempt = run_planned(plan, number, directory, arguments.retry, &mut progress).map_err(failed)?;
+    let began = Instant::now();
+    let attempt = loop {
+        match run_planned(plan, number, directory, arguments.retry, &mut progress) {
+            // The same run of a sweep that was killed still writes its checkpoint.
+            Err(SweepError::Run(RunError::InUse(_))) if began.elapsed() < LEFT_OVER => {
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            done => break done.map_err(failed)?,
+        }
+    };
     if attempt == Attempt::Interrupted {
         let message = format!("run {number} is interrupted; the same command goes on from its checkpoint");
         return Err(match stop_signal::signal() {
@@ -105,16 +127,16 @@ fn one_run(arguments: &SweepArguments, plan: &Plan, number: usize, directory: &P
     }
     let folder = plan.run(number).map_err(failed)?.folder(directory);
     let ended = EndedRun::read(&folder).map_err(failed)?;
-    let report = SweepReport::collect(plan, directory).map_err(failed)?;
-    if report.complete() {
-        write(plan, &report, directory)?;
+    let count = plan.ended(directory);
+    if count == plan.runs().len() {
+        write(plan, &SweepReport::collect(plan, directory).map_err(failed)?, directory)?;
     }
-    let state = ended.as_ref().map_or("", |e| e.state.name());
     if arguments.json {
-        output::json(&report.rows.iter().find(|row| row.index == number));
+        output::json(&SweepRow::read(plan, number, directory).map_err(failed)?);
     } else {
+        let state = ended.as_ref().map_or("", |e| e.state.name());
         output::line(format!("run {number} ({}): {state}", plan.settings(number)));
-        output::line(format!("{} of {} runs have ended", report.rows.len(), report.planned));
+        output::line(format!("{count} of {} runs have ended", plan.runs().len()));
     }
     match ended.filter(|e| e.state != RunState::Finished) {
         Some(e) => Err(Failure::stopped(e.reason).json_printed(arguments.json)),
