@@ -145,7 +145,7 @@ impl Scene {
             run(&self.0, built, &options, &mut |now| told.tell(now.step as f64, now.steps as f64)).map_err(
                 |error| match error {
                     RunError::Write(_) => step(error),
-                    RunError::Folder(_) | RunError::Resume(_) => input(error),
+                    RunError::Folder(_) | RunError::InUse(_) | RunError::Resume(_) => input(error),
                 },
             )
         })?;

@@ -41,6 +41,7 @@ impl System for InStep<'_> {
             loads: inner.loads,
             dissipation: inner.dissipation,
             applied: inner.applied,
+            friction: inner.friction,
             end_impulse: inner.end_impulse,
             constraints: inner.constraints,
             feasible_step: Some(self),

@@ -77,8 +77,10 @@ impl EnergyFlow {
         let constraint_solver = integrator.constraint_solver();
         if let Some(dissipation) = abilities.dissipation {
             dissipation.add_mean_forces(before.t, h, &before.q, &after.q, &mut forces);
+        }
+        if let Some(contacts) = abilities.friction {
             let mut friction = vec![0.0; n];
-            dissipation.add_friction(h, &before.q, &after.q, &mut friction);
+            contacts.add_friction(h, &before.q, &after.q, &mut friction);
             flow.friction -= dot(&friction, &displacement);
         }
         let work = integrator.work_of_forces().unwrap_or_else(|| {

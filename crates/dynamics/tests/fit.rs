@@ -104,6 +104,9 @@ impl Dissipation for Linear {
         Self::add(&self.d, d);
         d.add_diagonal(&self.mass().diagonal().iter().map(|m| self.alpha * m).collect::<Vec<_>>());
     }
+    fn add_mean_damping_matrix(&self, t: f64, _h: f64, between: &[f64], v: &[f64], d: &mut BlockMatrix) {
+        self.add_damping_matrix(t, between, v, d);
+    }
 }
 
 impl PrescribedMotion for Linear {

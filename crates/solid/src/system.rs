@@ -8,8 +8,8 @@ use lilyan_dynamics::corotated::{Corotated, Rotation};
 use lilyan_dynamics::fit::{Deformation, Fit};
 use lilyan_dynamics::strains::{Strained, Strains};
 use lilyan_dynamics::system::abilities::{
-    AdditiveSplit, AppliedForces, DiscreteGradient, Dissipation, EndImpulse, FeasibleStep, Lacking, Loads,
-    PrescribedMotion, StiffPart, TimedPotential,
+    AdditiveSplit, AppliedForces, DiscreteGradient, Dissipation, EndImpulse, FeasibleStep, Friction, Lacking,
+    Loads, PrescribedMotion, StiffPart, TimedPotential,
 };
 use lilyan_dynamics::system::three_quarters;
 use lilyan_dynamics::{Abilities, ConfigurationSpace, EnergyParts, System};
@@ -71,6 +71,7 @@ impl System for Model {
             loads: (!self.loads.is_empty()).then_some(self),
             dissipation: self.has_forces().then_some(self),
             applied: (!self.forces.is_empty()).then_some(self),
+            friction: self.frictions().next().is_some().then_some(self),
             end_impulse: self.dampings.iter().any(|d| d.model.is_impulse()).then_some(self),
             constraints: (!self.constraints.is_empty()).then_some(&self.constraints as &dyn Constraints),
             feasible_step: self.potentials.iter().any(|p| p.role().feasible_step.is_some()).then_some(self),
@@ -239,6 +240,9 @@ impl Dissipation for Model {
         }
         self.add_applied_damping_matrix(t, between, v, d);
     }
+}
+
+impl Friction for Model {
     fn add_friction(&self, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
         self.frictions().for_each(|friction| friction.add_mean_friction(h, q0, q1, f));
     }

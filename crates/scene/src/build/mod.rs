@@ -11,6 +11,7 @@ mod net;
 mod pin_motion;
 pub mod select;
 pub mod shape;
+pub mod size;
 mod start_check;
 mod start_warnings;
 mod symmetry;
@@ -147,6 +148,7 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
 /// Builds the scene with more forces than it names, those of a program that uses it.
 pub fn build_with_forces(scene: &Scene, forces: Vec<Box<dyn Force>>) -> Result<Built, SceneError> {
     let integrator = integrator(scene)?;
+    size::check(scene)?;
     let mut builder = ModelBuilder::default();
     let mut bodies: Vec<BuiltBody> = Vec::new();
     let (mut notes, mut warnings) = (Vec::new(), scene.warnings.clone());

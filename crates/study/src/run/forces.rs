@@ -48,11 +48,9 @@ pub fn row(built: &Built, before: &StepStart) -> Vec<f64> {
     if !model.pins().is_empty() {
         let (mut gradient, mut forces) = (vec![0.0; n], vec![0.0; n]);
         model.gradient(*t, q, &mut gradient);
+        // Applied forces are among them.
         if let Some(dissipation) = abilities.dissipation {
             dissipation.add_forces(*t, q, v, &mut forces);
-        }
-        if let Some(applied) = abilities.applied {
-            applied.add_applied_forces(*t, q, v, &mut forces);
         }
         let inertia = |i: usize| if h > 0.0 { (p[i] - before.p[i]) / h } else { 0.0 };
         for pin in model.pins() {
@@ -73,8 +71,8 @@ pub fn row(built: &Built, before: &StepStart) -> Vec<f64> {
             true => model.add_mean_contact_forces([before.t, *t], &before.q, q, &mut forces),
             false => model.add_contact_forces(*t, q, &mut forces),
         }
-        if let Some(dissipation) = abilities.dissipation.filter(|_| h > 0.0) {
-            dissipation.add_friction(h, &before.q, q, &mut forces);
+        if let Some(friction) = abilities.friction.filter(|_| h > 0.0) {
+            friction.add_friction(h, &before.q, q, &mut forces);
         }
         for body in &built.bodies {
             let own = body.dofs.part(&forces);
