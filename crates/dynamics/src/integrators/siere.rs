@@ -117,6 +117,8 @@ pub(super) const ENTRY: Entry = Entry {
 /// Most refinements of the first modes, and the error at which they end.
 const SETTLING: usize = 10;
 const SETTLED: f64 = 1e-10;
+/// The error of modes, as an angle, up to which they serve another step unrefined.
+const STILL: f64 = 0.01;
 /// The least (hω)² with which a mode counts in its potential energy f²/λ: slower ones hardly swing within a run.
 const SLOWEST: f64 = 1e-4;
 struct Siere {
@@ -179,7 +181,8 @@ impl Modes {
         }
     }
 
-    /// Refines the modes once with the stiffness of this step, and chooses among them. The next step starts from the result.
+    /// Refines the modes once with the stiffness of this step, unless a given number of the lowest ones has hardly moved, and chooses
+    /// among them. The next step starts from the result.
     fn follow(
         &mut self,
         linear: &Linearised<'_>,
@@ -194,6 +197,14 @@ impl Modes {
         }
         let mut solve = |x: &mut [f64], columns: usize| solver.precondition(x, columns);
         let keep = |u: &mut [f64]| linear.project_out(translations, u);
+        let n = motion.momentum.len();
+        if let Some(wanted) = choice.wanted.filter(|_| choice.lowest) {
+            let wanted = wanted.min(self.subspace.len(n));
+            if self.subspace.still_holds(linear, &mut solve, &keep, n, wanted, STILL / (h * h)) {
+                self.used = wanted;
+                return Some(());
+            }
+        }
         let used = Cell::new(0);
         let choose = |values: &[f64], along: &[Vec<f64>]| {
             let angles: Vec<f64> = values.iter().map(|value| h * h * value).collect();
@@ -209,7 +220,6 @@ impl Modes {
         };
         let responses =
             if choice.lowest { Vec::new() } else { [&motion.momentum[..], &motion.force].concat() };
-        let n = motion.momentum.len();
         self.subspace.refine_among(linear, &mut solve, &keep, n, &responses, &choose)?;
         self.used = used.get();
         Some(())
