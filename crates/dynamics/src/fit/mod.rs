@@ -331,9 +331,9 @@ impl Dissipation for Fitted<'_> {
             dissipation.add_mean_damping_matrix(t, h, between, v, d);
         }
     }
-    fn add_friction(&self, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
+    fn add_friction(&self, t: [f64; 2], q0: &[f64], q1: &[f64], f: &mut [f64]) {
         if let Some(dissipation) = self.system.abilities().dissipation {
-            dissipation.add_friction(h, q0, q1, f);
+            dissipation.add_friction(t, q0, q1, f);
         }
     }
 }

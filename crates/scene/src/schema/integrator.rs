@@ -6,7 +6,7 @@ use super::quantity::Mark;
 use crate::document::key::{Absent, Case, Choice, Key, Kind, Range, TableSchema, When};
 use crate::document::{Item, SceneError, Value};
 use crate::suggest;
-use lilyan_dynamics::integrators::CATALOGUE;
+use lilyan_dynamics::integrators::{self, CATALOGUE};
 use lilyan_dynamics::options::{Kind as OptionKind, OptionSpec};
 
 const NAME: Key = Key::optional(
@@ -130,6 +130,12 @@ impl IntegratorSpec {
         }
         options.sort_by(|a, b| a.key.cmp(&b.key));
         Ok(Self { name: name.to_owned(), options, mark })
+    }
+
+    /// Whether contact by a barrier is the default with this method: it solves for the positions at the end of a step.
+    pub fn takes_barriers(&self) -> bool {
+        let made = integrators::find(&self.name).and_then(|entry| entry.create(&[]).ok());
+        made.is_some_and(|integrator| integrator.solves_for_end())
     }
 
     /// Refuses a name that is not in the catalogue.

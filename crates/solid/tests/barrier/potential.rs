@@ -190,7 +190,7 @@ fn steps_end_before_contact() {
             .collect();
         let of = |count: usize| {
             threads::set_threads(count);
-            limit.max_step(model.start(), &d)
+            limit.max_step([0.0; 2], model.start(), &d)
         };
         let [one, two, three] = [1, 2, 3].map(of);
         assert!(one.to_bits() == two.to_bits() && two.to_bits() == three.to_bits());
@@ -206,13 +206,13 @@ fn obstacles_stop_motion() {
         let model = boxes(ContactPair::Obstacle(shape), 1e-3);
         let limit = contact(&model).role().feasible_step.unwrap();
         let d: Vec<f64> = (0..model.start().len()).map(|i| if i % 3 == 2 { way } else { 0.0 }).collect();
-        let step = limit.max_step(model.start(), &d);
+        let step = limit.max_step([0.0; 2], model.start(), &d);
         let end: Vec<f64> = model.start().iter().zip(&d).map(|(x, d)| x + step * d).collect();
         let gap =
             |q: &[f64]| q.chunks_exact(3).map(|x| shape.distance(x).distance).fold(f64::INFINITY, f64::min);
         let (before, after) = (gap(model.start()), gap(&end));
         assert!(after > 0.0 && after < 0.5 * before, "{shape:?}: {before} {after}");
         let back: Vec<f64> = d.iter().map(|d| -1e-3 * d).collect();
-        assert!(limit.max_step(model.start(), &back) >= 1.0, "{shape:?}");
+        assert!(limit.max_step([0.0; 2], model.start(), &back) >= 1.0, "{shape:?}");
     }
 }

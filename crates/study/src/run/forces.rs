@@ -70,7 +70,7 @@ pub fn row(built: &Built, before: &StepStart) -> Vec<f64> {
         let mut forces = vec![0.0; n];
         model.add_contact_forces(*t, q, &mut forces);
         if let Some(dissipation) = abilities.dissipation.filter(|_| h > 0.0) {
-            dissipation.add_friction(h, &before.q, q, &mut forces);
+            dissipation.add_friction([before.t, *t], &before.q, q, &mut forces);
         }
         for body in &built.bodies {
             let own = body.dofs.part(&forces);
