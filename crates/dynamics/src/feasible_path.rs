@@ -3,12 +3,7 @@
 use crate::system::abilities::FeasibleStep;
 
 /// The last point on the straight path from `from` to `to` at time `t` up to which the path is known to be feasible.
-pub(crate) fn last_feasible_point(
-    feasible: &dyn FeasibleStep,
-    t: f64,
-    from: &[f64],
-    to: &[f64],
-) -> Vec<f64> {
+pub(crate) fn last_feasible_point(feasible: &dyn FeasibleStep, t: f64, from: &[f64], to: &[f64]) -> Vec<f64> {
     let d: Vec<f64> = to.iter().zip(from).map(|(to, from)| to - from).collect();
     let fraction = feasible.max_step([t; 2], from, &d);
     if fraction >= 1.0 {

@@ -96,7 +96,7 @@ impl Table {
 
     /// Writes header and rows to any stream.
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
-        let header: Vec<String> = self.columns.iter().map(|c| quoted(c)).collect();
+        let header: Vec<String> = self.columns.iter().map(|c| cell(c)).collect();
         writeln!(out, "{}", header.join(","))?;
         for row in self.rows() {
             for (k, &x) in row.iter().enumerate() {
@@ -147,8 +147,9 @@ impl std::fmt::Display for Shortest {
     }
 }
 
-fn quoted(name: &str) -> String {
-    // A line break would end the header, whatever the quotes say, for most readers.
+/// Text as a cell: in quotation marks where it needs them.
+pub fn cell(name: &str) -> String {
+    // A line break would end the row, whatever the quotes say, for most readers.
     let name = name.replace(['\n', '\r'], " ");
     if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name }
 }

@@ -22,7 +22,7 @@ mod snapshot;
 pub use decimate::decimate;
 pub use page::{policy, render};
 pub use replay::Replay;
-pub use snapshot::{View, snapshot_svg};
+pub use snapshot::{PLAIN, View, colour, snapshot_svg};
 
 use lilyan_files::atomic::{self, WriteError};
 use std::path::Path;
@@ -256,6 +256,17 @@ pub struct Table {
     pub note: String,
 }
 
+/// A drawing with a title.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Picture {
+    /// What it shows.
+    pub title: String,
+    /// An SVG element. The page takes it as it is, so texts inside it must be escaped.
+    pub svg: String,
+    /// A line of explanation below; may be empty.
+    pub note: String,
+}
+
 /// A source that the methods of the run come from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Citation {
@@ -286,6 +297,8 @@ pub struct Report {
     pub motion_last: bool,
     /// Tables of results.
     pub tables: Vec<Table>,
+    /// Drawings, before the plots.
+    pub pictures: Vec<Picture>,
     /// Plots.
     pub plots: Vec<Plot>,
     /// Longer tables, at the end of the page.
@@ -313,6 +326,7 @@ impl Report {
             replay: None,
             motion_last: false,
             tables: Vec::new(),
+            pictures: Vec::new(),
             plots: Vec::new(),
             appendix: Vec::new(),
             settings: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::decimate::{decimate, json_number, json_samples};
 use super::encode::{json_string, script_hash};
-use super::{Check, Level, Plot, Replay, Report, Series, Style, Table, digits, short};
+use super::{Check, Level, Picture, Plot, Replay, Report, Series, Style, Table, digits, short};
 use lilyan_files::markup::escape;
 use std::fmt::Write;
 
@@ -33,8 +33,12 @@ pub fn render(report: &Report) -> String {
     let script = script();
     let replay = report.replay.as_ref().filter(|r| !r.is_empty());
     let motion = replay.map_or(String::new(), |r| format!("{}\n{}", snapshots(r), stage(r)));
-    let results =
-        format!("{}\n{}", report.tables.iter().map(table).collect::<String>(), plots(&report.plots));
+    let results = format!(
+        "{}\n{}\n{}",
+        report.tables.iter().map(table).collect::<String>(),
+        report.pictures.iter().map(picture).collect::<String>(),
+        plots(&report.plots)
+    );
     let [first, second] = if report.motion_last { [&results, &motion] } else { [&motion, &results] };
     fill(TEMPLATE, |name| match name {
         "policy" => policy(),
@@ -234,6 +238,11 @@ fn table(table: &Table) -> String {
     }
     out.push_str("</tbody></table></div>");
     out + &note(&table.note)
+}
+
+fn picture(picture: &Picture) -> String {
+    let (title, svg, note) = (escape(&picture.title), &picture.svg, note(&picture.note));
+    format!("<h2>{title}</h2><figure class=\"card picture\">{svg}</figure>{note}")
 }
 
 /// Text in which names stand between back-ticks.

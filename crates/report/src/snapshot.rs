@@ -16,7 +16,8 @@ const COLOURS: [[f64; 3]; 6] = [
     [143.0, 207.0, 95.0],
     [246.0, 226.0, 77.0],
 ];
-const PLAIN: [f64; 3] = [122.0, 158.0, 196.0];
+/// The colour of bodies without a field: red, green and blue from 0 to 255.
+pub const PLAIN: [f64; 3] = [122.0, 158.0, 196.0];
 
 /// An orthographic view: where the picture's axes point in space, and what fits into it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -208,7 +209,8 @@ fn is_closed(triangles: &[[u32; 3]]) -> bool {
     distinct && edges.iter().all(|&(a, b)| edges.contains(&(b, a)))
 }
 
-fn colour(t: f64) -> [f64; 3] {
+/// The colour of a value that is scaled to 0…1: red, green and blue from 0 to 255.
+pub fn colour(t: f64) -> [f64; 3] {
     let last = COLOURS.len() - 1;
     let u = if t.is_finite() { t.clamp(0.0, 1.0) } else { 0.0 } * last as f64;
     let k = (u as usize).min(last - 1);

@@ -234,6 +234,15 @@ impl Model {
         f.iter_mut().zip(&gradient).for_each(|(f, g)| *f -= g);
     }
 
+    /// Adds what contacts do to the nodes in the mean of a step whose forces are discrete gradients, N.
+    pub fn add_mean_contact_forces(&self, t: [f64; 2], q0: &[f64], q1: &[f64], f: &mut [f64]) {
+        let mut gradient = vec![0.0; q1.len()];
+        for contact in self.potentials.iter().filter(|p| p.role().is_contact) {
+            discrete_gradient(contact.as_ref(), t, [q0, q1], &mut gradient);
+        }
+        f.iter_mut().zip(&gradient).for_each(|(f, g)| *f -= g);
+    }
+
     /// Adds what acts on the nodes from outside at t, N: loads, gravity and other fields, a pull; not contact.
     pub fn add_outside_forces(&self, t: f64, q: &[f64], f: &mut [f64]) {
         let mut gradient = vec![0.0; q.len()];
@@ -296,4 +305,17 @@ fn lumped_masses(parts: &ModelParts) -> Vec<f64> {
         }
     }
     out
+}
+
+/// Adds the discrete gradient of a potential, which may change with time, over a step; `false` where infeasible.
+pub(crate) fn discrete_gradient(
+    p: &dyn Potential,
+    t: [f64; 2],
+    [q0, q1]: [&[f64]; 2],
+    g: &mut [f64],
+) -> bool {
+    match p.moving() {
+        Some(moving) => moving.add_discrete_gradient(t, q0, q1, g),
+        None => p.add_discrete_gradient(q0, q1, g),
+    }
 }

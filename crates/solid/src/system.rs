@@ -1,7 +1,7 @@
 //! A [`Model`] as a [`System`]: sums over its potentials, damping models, loads and pins.
 
 use crate::materials::CATALOGUE;
-use crate::model::{Body, BodyDamping, Model, Motion};
+use crate::model::{Body, BodyDamping, Model, Motion, discrete_gradient};
 use crate::potentials::{ContactFriction, Kind, MovingPotential, Potential, WithoutForm};
 use lilyan_dynamics::constraints::Constraints;
 use lilyan_dynamics::corotated::{Corotated, Rotation};
@@ -151,10 +151,7 @@ impl DiscreteGradient for Model {
     fn discrete_gradient(&self, t: [f64; 2], q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool {
         self.calls[0].fetch_add(1, Ordering::Relaxed);
         g.fill(0.0);
-        let feasible = self.potentials.iter().all(|p| match p.moving() {
-            Some(moving) => moving.add_discrete_gradient(t, q0, q1, g),
-            None => p.add_discrete_gradient(q0, q1, g),
-        });
+        let feasible = self.potentials.iter().all(|p| discrete_gradient(p.as_ref(), t, [q0, q1], g));
         self.subtract_load(0.5 * (t[0] + t[1]), g);
         feasible && g.iter().all(|x| x.is_finite())
     }
@@ -328,9 +325,7 @@ impl Corotated for Model {
 impl Model {
     /// Whether there are forces without potential within a step.
     fn has_forces(&self) -> bool {
-        !self.forces.is_empty()
-            || self.has_friction()
-            || self.dampings.iter().any(|d| !d.model.is_impulse())
+        !self.forces.is_empty() || self.has_friction() || self.dampings.iter().any(|d| !d.model.is_impulse())
     }
 
     fn has_friction(&self) -> bool {

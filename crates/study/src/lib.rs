@@ -21,3 +21,4 @@ pub mod forecast;
 pub mod mesh_error;
 pub mod rest;
 pub mod run;
+pub mod sweep;

@@ -25,12 +25,17 @@ damping = {{ model = "viscous", time = 0.05 }}
 
 const WEIGHT: f64 = 1000.0 * 0.064 * 9.81;
 
-/// The last value of a column, N.
-fn last(name: &str, integrator: &str, support: &str, wanted: &str) -> f64 {
+/// A column from 1 to 2 s, N.
+fn settled(name: &str, integrator: &str, support: &str, wanted: &str) -> Vec<f64> {
     let directory = folder(name);
     let (scene, built) = made(&cube(integrator, support), &[]);
     run_until(&scene, built, &directory, false, None);
-    *column(&directory, "forces.csv", wanted).last().unwrap()
+    column(&directory, "forces.csv", wanted)[101..].to_vec()
+}
+
+/// The last value of a column, N.
+fn last(name: &str, integrator: &str, support: &str, wanted: &str) -> f64 {
+    *settled(name, integrator, support, wanted).last().unwrap()
 }
 
 #[test]
@@ -41,7 +46,9 @@ fn at_rest_pins_and_contacts_carry_the_weight() {
     for integrator in ["energy-momentum", "backward-euler"] {
         let held = last("forces-pin", integrator, pin, "pin1_fy");
         assert!((held / WEIGHT - 1.0).abs() < 1e-6, "{integrator}: the pin carries {held} N");
-        let stood = last("forces-floor", integrator, floor, "cube_contact_fy");
+        // The surface trembles on the stiff contact, which nothing damps. By the balance of momentum the mean is the weight.
+        let stood = settled("forces-floor", integrator, floor, "cube_contact_fy");
+        let stood = stood.iter().sum::<f64>() / stood.len() as f64;
         assert!((stood / WEIGHT - 1.0).abs() < 1e-3, "{integrator}: the floor carries {stood} N");
     }
 }

@@ -144,9 +144,11 @@ fn a_rising_barrier_is_a_barrier_at_rest_in_another_frame() {
     let rise = 0.8;
     let mesh = "mesh = { box = { size = [3, 1, 3], cells = [2, 1, 2] }, translate = [-1.31, -1.05, -1.23] }";
     let plane = "kind = \"plane\"\npoint = [0, -0.05, 0]\nnormal = [0, 1, 0]";
-    for (integrator, kind) in
-        [("energy-momentum", plane), ("backward-euler", plane), ("backward-euler", &*format!("kind = \"mesh\"\n{mesh}"))]
-    {
+    for (integrator, kind) in [
+        ("energy-momentum", plane),
+        ("backward-euler", plane),
+        ("backward-euler", &*format!("kind = \"mesh\"\n{mesh}")),
+    ] {
         let after = |speed: f64, floor: &str| {
             let text = dropped_on_barrier(integrator, 4e-3, speed, floor).replace(plane, kind);
             let (_, mut built) = made(&text, &["integrator.tolerance=1e-10"]);
@@ -195,7 +197,8 @@ fn the_work_of_moving_barriers_is_accounted_for() {
 /// A plane is driven into a body that is held: the run ends with an error that says so, and nothing passes through.
 #[test]
 fn an_obstacle_driven_into_what_cannot_yield_ends_the_run() {
-    let text = dropped_on_barrier("backward-euler", 0.01, 0.0, "motion = [0, \"t\", 0]") + "[[pin]]\nwhere = \"all\"";
+    let text = dropped_on_barrier("backward-euler", 0.01, 0.0, "motion = [0, \"t\", 0]")
+        + "[[pin]]\nwhere = \"all\"";
     let (_, mut built) = made(&text.replace("velocity = [0.2, 0, 0]", "velocity = [0, 0, 0]"), &[]);
     let error = loop {
         match built.simulation.advance() {

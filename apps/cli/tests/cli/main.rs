@@ -8,5 +8,6 @@ mod diagnose;
 mod licenses;
 mod resume;
 mod run;
+mod sweep;
 mod verbose;
 mod wrong;

@@ -380,9 +380,7 @@ impl Equations for ImplicitStep<'_> {
                 self.system.gradient(self.time, x, r);
                 r.iter().all(|g| g.is_finite())
             }
-            PotentialRule::Discrete => {
-                discrete_gradient(self.system, [self.t0, self.time], self.q0, x, r)
-            }
+            PotentialRule::Discrete => discrete_gradient(self.system, [self.t0, self.time], self.q0, x, r),
         };
         if !feasible {
             return false;

@@ -18,6 +18,7 @@ mod gmsh;
 mod medit;
 mod obj;
 mod ply;
+mod pvd;
 mod raw_mesh;
 mod solid_cell;
 mod solids;
@@ -32,7 +33,9 @@ mod weld;
 mod xml;
 
 pub use error::{Place, ReadError};
+pub use pvd::read_collection;
 pub use validate::FLAT;
+pub use vtu::{FrameData, FrameField, read_frame};
 
 use lilyan_solid::mesh::{Mesh, TriMesh};
 use raw_mesh::{ItemNumbers, RawMesh};

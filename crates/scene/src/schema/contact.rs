@@ -316,6 +316,9 @@ mod tests {
     fn a_kind_goes_with_the_keys_of_each_model() {
         let cases = two_models();
         let keys = |case: &Case| case.keys_within(&cases).iter().map(|key| key.name).collect::<Vec<_>>();
-        assert_eq!(keys(&cases[0]), ["point", "normal", "motion", "rotate", "stiffness", "stiffness", "depth"]);
+        assert_eq!(
+            keys(&cases[0]),
+            ["point", "normal", "motion", "rotate", "stiffness", "stiffness", "depth"]
+        );
     }
 }

@@ -147,6 +147,19 @@ impl FieldName {
         FIELD_NAMES.iter().find(|(_, field)| *field == self).map_or("", |(name, _)| name)
     }
 
+    /// The unit of its numbers; empty for ratios.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Velocity => "m/s",
+            Self::Displacement => "m",
+            Self::Force => "N",
+            Self::VonMises | Self::Pressure | Self::Stress => "Pa",
+            Self::StrainEnergy => "J/m³",
+            Self::Mass => "kg",
+            Self::J | Self::Tag => "",
+        }
+    }
+
     fn doc(self) -> &'static str {
         match self {
             Self::Velocity => "Velocity, m/s, per vertex.",

@@ -127,7 +127,8 @@ impl BlockMatrix {
         let turned = |block: &mut [f64; 9]| {
             let left: [f64; 9] =
                 std::array::from_fn(|k| (0..3).map(|m| rotation[k / 3][m] * block[3 * m + k % 3]).sum());
-            *block = std::array::from_fn(|k| (0..3).map(|m| left[3 * (k / 3) + m] * rotation[k % 3][m]).sum());
+            *block =
+                std::array::from_fn(|k| (0..3).map(|m| left[3 * (k / 3) + m] * rotation[k % 3][m]).sum());
         };
         threads::par_chunks_mut(&mut self.values, CHUNK, |_, blocks| blocks.iter_mut().for_each(turned));
         self.extra.values_mut().for_each(turned);

@@ -38,7 +38,7 @@ pub fn columns(built: &Built) -> Vec<String> {
 /// The forces on the bodies at the end of a step, N, in the order of [`columns`].
 ///
 /// The force of a pin is what Newton's law leaves over at its nodes: the change of momentum in the step less all other forces. Friction is
-/// the mean of the step.
+/// the mean of the step, and with `energy-momentum` the whole contact is.
 pub fn row(built: &Built, before: &StepStart) -> Vec<f64> {
     let (simulation, model) = (&built.simulation, built.simulation.system());
     let State { t, q, v, p, .. } = simulation.state();
@@ -68,7 +68,11 @@ pub fn row(built: &Built, before: &StepStart) -> Vec<f64> {
     }
     if has_contact(built) {
         let mut forces = vec![0.0; n];
-        model.add_contact_forces(*t, q, &mut forces);
+        // A stiff contact trembles within a step, and only the force of the whole step balances the momentum.
+        match simulation.integrator().claims().energy && h > 0.0 {
+            true => model.add_mean_contact_forces([before.t, *t], &before.q, q, &mut forces),
+            false => model.add_contact_forces(*t, q, &mut forces),
+        }
         if let Some(dissipation) = abilities.dissipation.filter(|_| h > 0.0) {
             dissipation.add_friction([before.t, *t], &before.q, q, &mut forces);
         }

@@ -6,6 +6,7 @@ pub mod diagnosis;
 pub(crate) mod fields;
 mod forces;
 mod growth;
+mod index;
 mod outcome;
 mod recorder;
 mod round_off;
@@ -17,6 +18,7 @@ pub use checkpoint::{CheckpointError, RunCheckpoint};
 pub use constraints::{ConstraintSummary, ConstraintsSummary};
 pub use fields::at_vertices;
 pub use growth::{GrowthLimit, UnphysicalGrowth};
+pub use index::{IndexError, IndexedBody, RunIndex};
 pub use outcome::RunOutcome;
 pub use recorder::{Counters, DrawnGeometry, ENERGY_COLUMNS, Recorder};
 pub use round_off::RoundOff;
@@ -106,6 +108,7 @@ pub fn run(
         recorder.add_line(&built, &StepRecord::default());
         recorder.write_frame(scene, &built)?;
     }
+    RunIndex::new(scene, &built).write(directory)?;
     built.warnings.extend(diagnose::step_warnings(scene, &built));
 
     let before = recorder.counters.wall;
@@ -334,6 +337,7 @@ fn clear(directory: &std::path::Path) -> std::io::Result<()> {
         "probes.csv",
         "forces.csv",
         "summary.json",
+        "run.json",
         "report.html",
     ];
     let names = named.iter().chain(&["checkpoint", "checkpoint.previous"]);

@@ -129,9 +129,8 @@ impl TurningNodes {
 
     /// ω, 1/s.
     fn rotation(&self, v: impl Fn(u32) -> V3) -> V3 {
-        let moment = self.arms.iter().fold([0.0; 3], |sum, (node, y, w)| {
-            add(sum, scale(cross(*y, v(*node)), *w))
-        });
+        let moment =
+            self.arms.iter().fold([0.0; 3], |sum, (node, y, w)| add(sum, scale(cross(*y, v(*node)), *w)));
         self.solve(moment)
     }
 }

@@ -185,9 +185,8 @@ impl SurfaceBarrier {
         if near.is_empty() {
             return;
         }
-        let weight = |c: &VertexCandidate| {
-            owner.law.fade(point_triangle_distance(p, posed.corners(c.triangle)))
-        };
+        let weight =
+            |c: &VertexCandidate| owner.law.fade(point_triangle_distance(p, posed.corners(c.triangle)));
         let friction = owner.friction.map(|law| (law, posed.turning_nodes(&near, weight)));
         let simplices = counted_simplices(owner.other, &near, owner.own);
         let features = simplices.into_iter().map(|(simplex, count)| (posed.closest(p, simplex), count));

@@ -1,6 +1,10 @@
 //! `.vtu`, the XML format of VTK for unstructured grids. Arrays are text, inline base64, appended raw or appended base64; they
 //! may be compressed with zlib. The VTK user's guide defines the format under "VTK XML file formats".
 
+mod frame;
+
+pub use frame::{FrameData, FrameField, read_frame};
+
 use super::base64;
 use super::binary::{BinaryCursor, Number, NumberKind};
 use super::cells::{self, CellField, CellFields, PointCollector};
@@ -71,12 +75,7 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
     let mut scan = TextCursor::new(data, None);
     let (pieces, encoding) = structure(&mut scan)?;
     let mut raw = RawMesh::default();
-    let mut decoder = Decoder { scan: &scan, encoding, budget: 0 };
-    // Several arrays may refer to the same bytes, so the limit holds for uncompressed files as well.
-    decoder.budget = match decoder.encoding.zlib {
-        true => UNPACKED + RATIO * data.len() as u64,
-        false => 2 * data.len() as u64,
-    };
+    let mut decoder = Decoder::new(&scan, encoding, data.len());
     let mut fields = CellFields::new(data.len() * if decoder.encoding.zlib { 8 } else { 1 });
     let mut cells = 0;
     for piece in &pieces {
@@ -210,7 +209,21 @@ struct Decoder<'s, 'a> {
     budget: u64,
 }
 
-impl<'a> Decoder<'_, 'a> {
+/// The cells of a piece: where each ends, its VTK type, and the points of all.
+struct PieceCells {
+    ends: Vec<u32>,
+    kinds: Vec<u8>,
+    vertices: Vec<u32>,
+}
+
+impl<'s, 'a> Decoder<'s, 'a> {
+    /// For a file of so many bytes.
+    fn new(scan: &'s TextCursor<'a>, encoding: Encoding<'a>, bytes: usize) -> Self {
+        // Several arrays may refer to the same bytes, so the limit holds for uncompressed files as well.
+        let budget = if encoding.zlib { UNPACKED + RATIO * bytes as u64 } else { 2 * bytes as u64 };
+        Self { scan, encoding, budget }
+    }
+
     fn piece(
         &mut self,
         piece: &Piece<'a>,
@@ -220,52 +233,15 @@ impl<'a> Decoder<'_, 'a> {
         with_fields: bool,
     ) -> Result<(), ReadError> {
         let first = raw.vertices.len() as u32;
-        let find = |section, name: &[u8]| {
-            let found = piece.arrays.iter().find(|a| {
-                a.section == section && (section == Section::Points || a.name.eq_ignore_ascii_case(name))
-            });
-            found.ok_or_else(|| {
-                let what = format!("the array `{}` is missing", show(name));
-                ReadError::new(Place::File, what, DAMAGED)
-            })
-        };
         if piece.points == 0 && piece.cells == 0 {
             return Ok(()); // parallel programs write empty pieces
         }
-        let points = find(Section::Points, b"Points")?;
-        if points.components != 3 || points.kind.bytes() < 2 {
-            return self.fail(
-                points,
-                format!("points have {} components of type {:?}", points.components, points.kind),
-            );
-        }
-        let mut collector = PointCollector::new(&mut raw.vertices);
-        self.each(points, piece.points.saturating_mul(3), |x| {
-            collector.push(x.float());
-            Some(())
-        })?;
-        let mut ends: Vec<u32> = Vec::new();
-        self.each(find(Section::Cells, b"offsets")?, piece.cells, |x| {
-            ends.push(x.int().and_then(|i| u32::try_from(i).ok())?);
-            Some(())
-        })?;
-        let mut kinds: Vec<u8> = Vec::new();
-        self.each(find(Section::Cells, b"types")?, piece.cells, |x| {
-            kinds.push(x.int().and_then(|i| u8::try_from(i).ok())?);
-            Some(())
-        })?;
-        let connectivity = find(Section::Cells, b"connectivity")?;
-        let mut vertices: Vec<u32> = Vec::new();
-        let all = ends.last().copied().unwrap_or(0);
-        self.each(connectivity, u64::from(all), |x| {
-            let v = x.int().and_then(|i| u32::try_from(i).ok())?;
-            vertices.push(v.checked_add(first)?);
-            Some(())
-        })?;
+        let PieceCells { ends, kinds, vertices } = self.points_and_cells(piece, first, &mut raw.vertices)?;
         let mut from = 0;
         for (&to, &kind) in ends.iter().zip(&kinds) {
             let Some(corners) = vertices.get(from as usize..to as usize) else {
-                return self.fail(connectivity, format!("the offset {to} of cell {cells} does not fit"));
+                let what = format!("array `offsets`: the offset {to} of cell {cells} does not fit");
+                return Err(ReadError::new(Place::File, what, DAMAGED));
             };
             cells::add(raw, *cells, kind, corners)?;
             from = to;
@@ -296,6 +272,55 @@ impl<'a> Decoder<'_, 'a> {
             raw.point_data.insert(text(array.name), values);
         }
         Ok(())
+    }
+
+    /// The points of a piece, added to `points`, and its cells, whose point numbers start at `first`.
+    fn points_and_cells(
+        &mut self,
+        piece: &Piece<'a>,
+        first: u32,
+        all_points: &mut Vec<[f64; 3]>,
+    ) -> Result<PieceCells, ReadError> {
+        let find = |section, name: &[u8]| {
+            let found = piece.arrays.iter().find(|a| {
+                a.section == section && (section == Section::Points || a.name.eq_ignore_ascii_case(name))
+            });
+            found.ok_or_else(|| {
+                let what = format!("the array `{}` is missing", show(name));
+                ReadError::new(Place::File, what, DAMAGED)
+            })
+        };
+        let points = find(Section::Points, b"Points")?;
+        if points.components != 3 || points.kind.bytes() < 2 {
+            return self.fail(
+                points,
+                format!("points have {} components of type {:?}", points.components, points.kind),
+            );
+        }
+        let mut collector = PointCollector::new(all_points);
+        self.each(points, piece.points.saturating_mul(3), |x| {
+            collector.push(x.float());
+            Some(())
+        })?;
+        let mut ends: Vec<u32> = Vec::new();
+        self.each(find(Section::Cells, b"offsets")?, piece.cells, |x| {
+            ends.push(x.int().and_then(|i| u32::try_from(i).ok())?);
+            Some(())
+        })?;
+        let mut kinds: Vec<u8> = Vec::new();
+        self.each(find(Section::Cells, b"types")?, piece.cells, |x| {
+            kinds.push(x.int().and_then(|i| u8::try_from(i).ok())?);
+            Some(())
+        })?;
+        let connectivity = find(Section::Cells, b"connectivity")?;
+        let mut vertices: Vec<u32> = Vec::new();
+        let all = ends.last().copied().unwrap_or(0);
+        self.each(connectivity, u64::from(all), |x| {
+            let v = x.int().and_then(|i| u32::try_from(i).ok())?;
+            vertices.push(v.checked_add(first)?);
+            Some(())
+        })?;
+        Ok(PieceCells { ends, kinds, vertices })
     }
 
     fn fail<T>(&self, array: &Array, what: String) -> Result<T, ReadError> {
