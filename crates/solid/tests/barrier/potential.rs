@@ -3,7 +3,7 @@
 use super::Random;
 use lilyan_dynamics::Curvature;
 use lilyan_parallel::threads;
-use lilyan_solid::contact::barrier::Barrier;
+use lilyan_solid::contact::barrier::{Barrier, FrictionLaw};
 use lilyan_solid::contact::{ContactPair, ObstacleShape};
 use lilyan_solid::materials::{Given, find};
 use lilyan_solid::meshing::box_mesh;
@@ -17,6 +17,11 @@ const DISTANCE: f64 = 0.25;
 
 /// Two boxes of different meshes above each other, with the contact of this pair.
 fn boxes(pair: ContactPair, distance: f64) -> Model {
+    rough_boxes(pair, distance, None)
+}
+
+/// The same with friction.
+pub fn rough_boxes(pair: ContactPair, distance: f64, friction: Option<FrictionLaw>) -> Model {
     let mut builder = ModelBuilder::default();
     for (name, cells) in [("below", [3, 2, 2]), ("above", [2, 2, 3])] {
         let mesh = box_mesh([1.0, 1.0, 1.0], cells).unwrap();
@@ -28,17 +33,17 @@ fn boxes(pair: ContactPair, distance: f64) -> Model {
             Some(points.iter().map(|x| [x[0] + 0.13 * lift, x[1] + 0.07 * lift, x[2] + lift]).collect());
         builder.body(body).unwrap();
     }
-    let model = Barrier { distance, modulus: Some(1e3), moduli: Vec::new(), friction: None };
+    let model = Barrier { distance, modulus: Some(1e3), moduli: Vec::new(), friction };
     builder.contact(pair, Arc::new(model)).unwrap();
     builder.build()
 }
 
-fn contact(model: &Model) -> &Arc<dyn Potential> {
+pub fn contact(model: &Model) -> &Arc<dyn Potential> {
     model.potentials().iter().find(|p| p.role().is_contact).unwrap()
 }
 
 /// Positions at the start, each coordinate moved by up to `size`.
-fn pose(model: &Model, size: f64, random: &mut Random) -> Vec<f64> {
+pub fn pose(model: &Model, size: f64, random: &mut Random) -> Vec<f64> {
     model.start().iter().map(|x| x + size * random.next()).collect()
 }
 
