@@ -141,6 +141,8 @@ pub trait TimedPotential {
     /// The work over a step between the times `t`, J: the change of its energy less the work of its discrete gradient
     /// ([`DiscreteGradient`]) in the motion.
     fn work(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> f64;
+    /// The work of its friction on what it carries along, J: the work of the mean friction and what friction dissipates.
+    fn friction_work(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> f64;
 }
 
 /// Dead loads. They are part of W as −load·q. This trait serves only to account for their work.
@@ -166,8 +168,8 @@ pub trait Dissipation {
 /// Friction of contacts. It is part of the forces of [`Dissipation`], where every method takes it from. This trait tells it apart
 /// for the ledger and the tables.
 pub trait Friction {
-    /// Adds the part of the mean of f over a step of `h` that is friction, N.
-    fn add_friction(&self, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]);
+    /// Adds the part of the mean of f over a step between the times `t` that is friction, N.
+    fn add_friction(&self, t: [f64; 2], q0: &[f64], q1: &[f64], f: &mut [f64]);
 }
 
 /// Forces f(t, q, v) from outside without potential: drag, swirl, follower pressure.
@@ -229,8 +231,9 @@ pub trait EndImpulse {
 ///
 /// The initial guess of a step, its line searches and its end all obey it.
 pub trait FeasibleStep {
-    /// The largest multiple of `d` that is known to be feasible from `q`; it may be infinite.
-    fn max_step(&self, q: &[f64], d: &[f64]) -> f64;
+    /// The largest multiple of the straight motion `d` from `q` at `t[0]`, on the way until `t[1]`, that is known to be feasible; it may
+    /// be infinite. Where anything moves in time between the two, only whether it is 1 or more tells something.
+    fn max_step(&self, t: [f64; 2], q: &[f64], d: &[f64]) -> f64;
 }
 
 /// A discrete gradient of W between two times.

@@ -228,7 +228,9 @@ impl Scene {
         let pins = read_each(&mut reader, &PIN, |item| PinSpec::read(item, &known))?;
         let loads = read_each(&mut reader, &LOAD, |item| LoadSpec::read(item, &known))?;
         let constraints = read_each(&mut reader, &CONSTRAINT, |item| ConstraintSpec::read(item, &known))?;
-        let contacts = read_each(&mut reader, &CONTACT, |item| ContactSpec::read(item, &known))?;
+        let contacts = read_each(&mut reader, &CONTACT, |item| {
+            ContactSpec::read(item, &known, integrator.takes_barriers())
+        })?;
         let output = Output::read(reader.optional(&OUTPUT), &time)?;
         let probes = read_probes(&mut reader, &known)?;
         reader.finish()?;

@@ -72,7 +72,7 @@ pub fn row(built: &Built, before: &StepStart) -> Vec<f64> {
             false => model.add_contact_forces(*t, q, &mut forces),
         }
         if let Some(friction) = abilities.friction.filter(|_| h > 0.0) {
-            friction.add_friction(h, &before.q, q, &mut forces);
+            friction.add_friction([before.t, *t], &before.q, q, &mut forces);
         }
         for body in &built.bodies {
             let own = body.dofs.part(&forces);

@@ -57,14 +57,16 @@ impl ContactFriction for SurfaceBarrier {
     }
     fn add_mean_friction(&self, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
         let v = mean_velocity(h, q0, q1);
-        self.changes(q0, q1).iter().filter_map(DistanceChange::sliding).for_each(|c| c.add_force(&v, f));
+        let changes = self.changes(q0, q1);
+        changes.distances.iter().filter_map(DistanceChange::sliding).for_each(|c| c.add_force(&v, f));
     }
     fn add_friction_matrix(&self, q: &[f64], v: &[f64], d: &mut BlockMatrix) {
         self.contacts(q).iter().filter_map(BarrierContact::sliding).for_each(|c| c.add_matrix(v, d));
     }
     fn add_mean_friction_matrix(&self, h: f64, q0: &[f64], q1: &[f64], d: &mut BlockMatrix) {
         let v = mean_velocity(h, q0, q1);
-        self.changes(q0, q1).iter().filter_map(DistanceChange::sliding).for_each(|c| c.add_matrix(&v, d));
+        let changes = self.changes(q0, q1);
+        changes.distances.iter().filter_map(DistanceChange::sliding).for_each(|c| c.add_matrix(&v, d));
     }
 }
 
@@ -75,7 +77,7 @@ pub(super) fn mean_velocity(h: f64, q0: &[f64], q1: &[f64]) -> Vec<f64> {
 
 impl FeasibleStep for SurfaceBarrier {
     /// By continuous collision detection of all pairs of vertices and triangles, and of edges, whose swept boxes meet.
-    fn max_step(&self, q: &[f64], d: &[f64]) -> f64 {
+    fn max_step(&self, _t: [f64; 2], q: &[f64], d: &[f64]) -> f64 {
         let from = self.poses(q);
         let motion: Poses = threads::par_map(self.meshes.len(), |s| self.meshes[s].motion(d));
         let swept = |s: usize| {
