@@ -27,7 +27,7 @@ impl System for Model {
 
     fn energy(&self, t: f64, q: &[f64]) -> f64 {
         let mut energy: f64 = self.potentials_at(t).map(|p| p.energy(q)).sum();
-        if !self.loads.is_empty() {
+        if self.has_loads() {
             let mut load = vec![0.0; q.len()];
             self.add_load(t, &mut load);
             // Relative to the start: −f·x would add a large constant to what is minimised.
@@ -68,7 +68,7 @@ impl System for Model {
     fn abilities(&self) -> Abilities<'_> {
         Abilities {
             prescribed: (!self.pins.is_empty()).then_some(self),
-            loads: (!self.loads.is_empty()).then_some(self),
+            loads: self.has_loads().then_some(self),
             dissipation: self.has_forces().then_some(self),
             applied: (!self.forces.is_empty()).then_some(self),
             friction: self.has_friction().then_some(self),
@@ -192,6 +192,9 @@ impl Loads for Model {
         for load in &self.loads {
             load(t, f);
         }
+        if let Some(forces) = &self.nodal_forces {
+            f.iter_mut().zip(forces).for_each(|(f, force)| *f += force);
+        }
     }
 }
 
@@ -285,7 +288,7 @@ impl PrescribedMotion for Model {
         });
     }
     fn prescribed_moves(&self) -> bool {
-        self.pins.iter().any(|p| p.motion.is_some())
+        !self.pin_targets.is_empty() || self.pins.iter().any(|p| p.motion.is_some())
     }
 }
 
@@ -327,6 +330,10 @@ impl Corotated for Model {
 }
 
 impl Model {
+    fn has_loads(&self) -> bool {
+        !self.loads.is_empty() || self.nodal_forces.is_some()
+    }
+
     /// Whether there are forces without potential within a step.
     fn has_forces(&self) -> bool {
         !self.forces.is_empty() || self.has_friction() || self.dampings.iter().any(|d| !d.model.is_impulse())
@@ -370,8 +377,10 @@ impl Model {
             };
             for &n in &pin.nodes {
                 let first = 3 * n as usize;
-                let (offset, rate) = match &pin.motion {
-                    Some(Motion::Field(motion)) => motion(t, std::array::from_fn(|k| self.start[first + k])),
+                let start = || std::array::from_fn(|k| self.start[first + k]);
+                let (offset, rate) = match (self.pin_targets.get(&n), &pin.motion) {
+                    (Some(target), _) => target.at(t, start()),
+                    (None, Some(Motion::Field(motion))) => motion(t, start()),
                     _ => common,
                 };
                 for k in (0..3).filter(|&k| pin.axes[k]) {
@@ -382,7 +391,7 @@ impl Model {
     }
 
     fn subtract_load(&self, t: f64, g: &mut [f64]) {
-        if !self.loads.is_empty() {
+        if self.has_loads() {
             let mut load = vec![0.0; g.len()];
             self.add_load(t, &mut load);
             for (g, f) in g.iter_mut().zip(&load) {

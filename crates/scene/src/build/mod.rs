@@ -162,7 +162,7 @@ pub fn build_with_forces(scene: &Scene, forces: Vec<Box<dyn Force>>) -> Result<B
             true => add_net(spec, nodes, &mut builder)?,
             false => {
                 let explicit = integrator.claims().explicit;
-                add_solid(spec, nodes, fit.stiffness, explicit, &mut warnings, &mut builder)?
+                add_solid(scene, spec, nodes, fit.stiffness, explicit, &mut warnings, &mut builder)?
             }
         };
         if !body.is_net() {
@@ -205,6 +205,7 @@ pub fn build_with_forces(scene: &Scene, forces: Vec<Box<dyn Force>>) -> Result<B
 
 /// Adds a body of tets; returns it and its velocities.
 fn add_solid(
+    scene: &Scene,
     spec: &BodySpec,
     nodes: Arc<Nodes>,
     stiffness: f64,
@@ -212,7 +213,7 @@ fn add_solid(
     warnings: &mut Vec<String>,
     builder: &mut ModelBuilder,
 ) -> Result<(BuiltBody, Vec<f64>), SceneError> {
-    let mut material = material::material(spec, &nodes)?;
+    let mut material = material::material(&scene.materials, spec, &nodes)?;
     if stiffness != 1.0 {
         let card = material.model.card();
         material.given = material.given.into_iter().map(|g| g.scaled(stiffness, card)).collect();
@@ -408,9 +409,9 @@ fn conserved(scene: &Scene, bodies: &[BuiltBody], fitted: &[usize]) -> Conserved
 fn inner_symmetry(scene: &Scene, bodies: &[BuiltBody], fitted: &[usize]) -> InnerSymmetry {
     let mut damping = scene.bodies.iter().flat_map(|b| &b.damping).map(DampingSpec::create);
     let translations = !damping.any(|d| d.is_drag());
-    let indifferent = bodies.iter().all(|b| {
-        b.is_net() || lilyan_solid::materials::find(&b.model).is_some_and(|m| m.card().frame_indifferent)
-    });
+    let indifferent = bodies
+        .iter()
+        .all(|b| b.is_net() || scene.materials.find(&b.model).is_some_and(|m| m.card().frame_indifferent));
     // The forces of a fit have no torque about the shape that a step starts from, which is not where every method asks for
     // them.
     InnerSymmetry { translations, rotations: translations && indifferent && fitted.is_empty() }

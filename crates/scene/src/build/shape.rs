@@ -5,7 +5,7 @@ use crate::library;
 use crate::schema::{BodySpec, Element, FileSpec, Resolution, Rotation, Scene, Shape};
 use lilyan_mesh_io::readers::{self, Loaded};
 use lilyan_solid::elements::QUADRATIC_TETS;
-use lilyan_solid::mesh::{CellBlock, Mesh, Nodes};
+use lilyan_solid::mesh::{CellBlock, Mesh, Nodes, TriMesh};
 use lilyan_solid::meshing;
 use lilyan_solid::nets;
 use std::sync::Arc;
@@ -170,6 +170,11 @@ fn on_ellipsoid(mut mesh: Mesh, radii: [f64; 3]) -> Mesh {
     mesh
 }
 
+fn in_memory(scene: &Scene, name: &str) -> Option<Loaded> {
+    let mesh = scene.meshes.get(name).map(|mesh| Loaded::Tets(Mesh::clone(mesh), Vec::new()));
+    mesh.or_else(|| scene.surfaces.get(name).map(|s| Loaded::Surface(TriMesh::clone(s), Vec::new())))
+}
+
 /// The mesh in memory of that name, or the built-in one, or that of the file.
 pub(super) fn load(
     scene: &Scene,
@@ -177,8 +182,8 @@ pub(super) fn load(
     file: &FileSpec,
     notes: &mut Vec<String>,
 ) -> Result<Loaded, SceneError> {
-    let loaded = match (scene.meshes.get(&file.path), library::asset(&scene.origin.0, &file.path)) {
-        (Some(mesh), _) => Ok(Loaded::Tets(Mesh::clone(mesh), Vec::new())),
+    let loaded = match (in_memory(scene, &file.path), library::asset(&scene.origin.0, &file.path)) {
+        (Some(loaded), _) => Ok(loaded),
         (None, Some(bytes)) => readers::read_bytes(&file.path, file.format, bytes),
         (None, None) => readers::read_as(&scene.resolve(&file.path), file.format),
     };

@@ -4,7 +4,7 @@ mod checkpoint;
 mod constraints;
 pub mod diagnosis;
 pub(crate) mod fields;
-mod forces;
+pub mod forces;
 mod growth;
 mod index;
 mod outcome;
@@ -20,7 +20,7 @@ pub use fields::at_vertices;
 pub use growth::{GrowthLimit, UnphysicalGrowth};
 pub use index::{IndexError, IndexedBody, RunIndex};
 pub use outcome::RunOutcome;
-pub use recorder::{Counters, DrawnGeometry, ENERGY_COLUMNS, Recorder};
+pub use recorder::{Counters, DrawnGeometry, ENERGY_COLUMNS, Recorder, replay};
 pub use round_off::RoundOff;
 pub use summary::{
     EnergySummary, FitSummary, MaterialSummary, MomentumDriftSummary, MomentumSummary, Status, Summary,
