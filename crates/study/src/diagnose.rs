@@ -2,7 +2,7 @@
 
 use lilyan_dynamics::analysis::{Stability, damped_stability};
 use lilyan_dynamics::fit::{DistanceFromRest, Fit, FittedBody};
-use lilyan_dynamics::{Integrator, System, Value, integrators, spectrum};
+use lilyan_dynamics::{Integrator, System, integrators, spectrum};
 use lilyan_report::short;
 use lilyan_scene::build::{Built, BuiltBody, build};
 use lilyan_scene::schema::{Element, Mass, Scene};
