@@ -40,6 +40,7 @@ from ._lilyan import (
 from .results import CheckReport, CoarsenReport, CompareReport, Modes, Record, RestReport, RunResult
 from .scene import Scene
 from .simulation import Simulation
+from .sweeps import SweepResult, sweep
 
 __all__ = [
     "CheckReport",
@@ -53,10 +54,12 @@ __all__ = [
     "Scene",
     "Simulation",
     "StepError",
+    "SweepResult",
     "__version__",
     "integrators",
     "materials",
     "scenes",
     "set_threads",
+    "sweep",
     "threads",
 ]

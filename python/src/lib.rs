@@ -9,6 +9,7 @@ mod errors;
 mod forces;
 mod scene;
 mod simulation;
+mod sweep;
 
 use pyo3::prelude::*;
 
@@ -21,6 +22,8 @@ mod _lilyan {
     use super::scene::Scene;
     #[pymodule_export]
     use super::simulation::Simulation;
+    #[pymodule_export]
+    use super::sweep::{SweepPlan, sweep_run, sweep_values};
     use pyo3::prelude::*;
 
     #[pymodule_init]

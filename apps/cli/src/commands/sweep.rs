@@ -8,7 +8,8 @@ use indicatif::ProgressBar;
 use lilyan_files::atomic;
 use lilyan_study::run::{RunProgress, Signal};
 use lilyan_study::sweep::{
-    self, Attempt, EndedRun, Plan, RunState, SweepError, SweepReport, Variation, run_planned, stop_file,
+    self, Attempt, EndedRun, Plan, RunState, SweepError, SweepReport, SweepRow, Variation, run_planned,
+    stop_file,
 };
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -61,13 +62,22 @@ pub fn run(arguments: &SweepArguments) -> CommandResult {
     lilyan_parallel::threads::set_threads(arguments.threads);
     let variations: Result<Vec<Variation>, SweepError> =
         arguments.vary.iter().map(|text| Variation::parse(text)).collect();
+    let variations = variations.map_err(failed)?;
     let stop = StopSignal::listen();
-    let plan = Plan::new(&arguments.scene, &arguments.set, &variations.map_err(failed)?).map_err(failed)?;
     let directory = arguments.output.clone().unwrap_or_else(|| default_folder(&arguments.scene, "-sweep"));
-    std::fs::create_dir_all(&directory).map_err(|e| {
-        Failure::input(format!("{}: {e}; choose another folder with -o", directory.display()))
-    })?;
-    plan.write(&directory).map_err(failed)?;
+    let (name, set) = (&arguments.scene, &arguments.set);
+    let known = |number| Plan::of_folder(name, set, &variations, &directory, number);
+    let plan = match arguments.index.and_then(known) {
+        Some(plan) => plan,
+        None => {
+            let plan = Plan::new(name, set, &variations).map_err(failed)?;
+            std::fs::create_dir_all(&directory).map_err(|e| {
+                Failure::input(format!("{}: {e}; choose another folder with -o", directory.display()))
+            })?;
+            plan.write(&directory).map_err(failed)?;
+            plan
+        }
+    };
     match arguments.index {
         Some(number) => one_run(arguments, &plan, number, &directory, &stop),
         None => all_runs(arguments, &plan, &directory, &stop),
@@ -113,16 +123,16 @@ fn one_run(
     }
     let folder = plan.run(number).map_err(failed)?.folder(directory);
     let ended = EndedRun::read(&folder).map_err(failed)?;
-    let report = SweepReport::collect(plan, directory).map_err(failed)?;
-    if report.complete() {
-        write(plan, &report, directory)?;
+    let count = plan.ended(directory);
+    if count == plan.runs().len() {
+        write(plan, &SweepReport::collect(plan, directory).map_err(failed)?, directory)?;
     }
-    let state = ended.as_ref().map_or("", |e| e.state.name());
     if arguments.json {
-        output::json(&report.rows.iter().find(|row| row.index == number));
+        output::json(&SweepRow::read(plan, number, directory).map_err(failed)?);
     } else {
+        let state = ended.as_ref().map_or("", |e| e.state.name());
         output::line(format!("run {number} ({}): {state}", plan.settings(number)));
-        output::line(format!("{} of {} runs have ended", report.rows.len(), report.planned));
+        output::line(format!("{count} of {} runs have ended", plan.runs().len()));
     }
     match ended.filter(|e| e.state != RunState::Finished) {
         Some(e) => Err(Failure::stopped(e.reason).json_printed(arguments.json)),

@@ -1,6 +1,6 @@
 //! The runs of a sweep.
 
-use super::{SweepError, Variation};
+use super::{EndedRun, SweepError, Variation};
 use lilyan_files::atomic;
 use lilyan_files::csv::cell;
 use lilyan_scene::build::open;
@@ -53,27 +53,10 @@ impl Plan {
         if let Some(key) = keys.iter().enumerate().find(|(k, key)| keys[..*k].contains(key)) {
             return Err(SweepError::Plan(format!("{} is given twice; give all its values once", key.1)));
         }
-        let count = variations.iter().try_fold(1_usize, |n, v| n.checked_mul(v.values.len()));
-        let count = count.filter(|n| *n <= MOST).ok_or_else(|| {
-            SweepError::Plan(format!("that is more than {MOST} runs; vary fewer keys or values"))
-        })?;
-        let mut plan =
-            Self { name: name.into(), set: set.to_vec(), title: String::new(), keys, runs: Vec::new() };
+        let mut plan = Self::without_ids(name, set, variations, keys)?;
         let mut files = FileHashes::default();
         let mut seen: HashMap<String, usize> = HashMap::new();
-        for number in 0..count {
-            let mut rest = number;
-            let mut values: Vec<String> = variations
-                .iter()
-                .rev()
-                .map(|v| {
-                    let value = v.values[rest % v.values.len()].clone();
-                    rest /= v.values.len();
-                    value
-                })
-                .collect();
-            values.reverse();
-            plan.runs.push(PlannedRun { id: String::new(), values });
+        for number in 0..plan.runs.len() {
             let scene = plan.scene(number)?;
             let id = identity(&scene, &mut files);
             if let Some(first) = seen.insert(id.clone(), number) {
@@ -86,6 +69,53 @@ impl Plan {
             plan.title = scene.title;
         }
         Ok(plan)
+    }
+
+    /// The plan as `plan.csv` in the folder of the sweep has it, for whoever does one run of many: only the scene of this run is read. `None` if
+    /// the file is not there, or is of other settings, or if the scene or its meshes have changed since.
+    pub fn of_folder(
+        name: &str,
+        set: &[String],
+        variations: &[Variation],
+        directory: &Path,
+        number: usize,
+    ) -> Option<Self> {
+        let text = std::fs::read_to_string(directory.join("plan.csv")).ok()?;
+        let keys: Vec<String> = variations.iter().map(|v| v.key.clone()).collect();
+        let mut plan = Self::without_ids(name, set, variations, keys).ok()?;
+        for (run, line) in plan.runs.iter_mut().zip(text.lines().skip(1)) {
+            run.id = line.split(',').nth(1)?.to_string();
+        }
+        let scene = plan.scene(number.min(plan.runs.len() - 1)).ok()?;
+        plan.title.clone_from(&scene.title);
+        let own = identity(&scene, &mut FileHashes::default());
+        let same = plan.csv() == text && plan.runs.get(number).is_none_or(|run| run.id == own);
+        same.then_some(plan)
+    }
+
+    fn without_ids(
+        name: &str,
+        set: &[String],
+        variations: &[Variation],
+        keys: Vec<String>,
+    ) -> Result<Self, SweepError> {
+        let count = variations.iter().try_fold(1_usize, |n, v| n.checked_mul(v.values.len()));
+        let count = count.filter(|n| *n <= MOST).ok_or_else(|| {
+            SweepError::Plan(format!("that is more than {MOST} runs; vary fewer keys or values"))
+        })?;
+        let run = |number: usize| {
+            let mut rest = number;
+            let mut value = |v: &Variation| {
+                let value = v.values[rest % v.values.len()].clone();
+                rest /= v.values.len();
+                value
+            };
+            let mut values: Vec<String> = variations.iter().rev().map(&mut value).collect();
+            values.reverse();
+            PlannedRun { id: String::new(), values }
+        };
+        let runs = (0..count).map(run).collect();
+        Ok(Self { name: name.into(), set: set.to_vec(), title: String::new(), keys, runs })
     }
 
     /// Title of the scene.
@@ -114,6 +144,11 @@ impl Plan {
             let last = self.runs.len() - 1;
             SweepError::Plan(format!("there is no run {number}; runs are counted from 0 to {last}"))
         })
+    }
+
+    /// How many runs have ended.
+    pub fn ended(&self, directory: &Path) -> usize {
+        self.runs.iter().filter(|run| EndedRun::is_there(&run.folder(directory))).count()
     }
 
     /// What a run sets, in words.

@@ -72,6 +72,11 @@ impl EndedRun {
         }
     }
 
+    /// Whether the run in this folder has ended.
+    pub fn is_there(folder: &Path) -> bool {
+        file(folder).is_file()
+    }
+
     /// Writes it into the folder of the run.
     pub fn write(&self, folder: &Path) -> Result<(), SweepError> {
         Ok(json::write(file(folder), self)?)

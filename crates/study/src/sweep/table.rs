@@ -46,7 +46,8 @@ pub struct SweepRow {
 }
 
 impl SweepRow {
-    fn new(plan: &Plan, index: usize, directory: &Path) -> Result<Option<Self>, SweepError> {
+    /// What came out of a run; `None` if it has not ended.
+    pub fn read(plan: &Plan, index: usize, directory: &Path) -> Result<Option<Self>, SweepError> {
         let planned = plan.run(index)?;
         let folder = planned.folder(directory);
         let Some(ended) = EndedRun::read(&folder)? else { return Ok(None) };
@@ -99,7 +100,7 @@ impl SweepRow {
 impl SweepReport {
     /// Reads what has ended.
     pub fn collect(plan: &Plan, directory: &Path) -> Result<Self, SweepError> {
-        let rows = (0..plan.runs().len()).map(|k| SweepRow::new(plan, k, directory));
+        let rows = (0..plan.runs().len()).map(|k| SweepRow::read(plan, k, directory));
         Ok(Self {
             title: plan.title().into(),
             keys: plan.keys().to_vec(),
