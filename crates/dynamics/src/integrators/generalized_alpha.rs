@@ -6,9 +6,9 @@
 //! order. The highest frequencies lose the fraction 1 − ρ∞ of their amplitude in every step, low ones almost nothing. Ma
 //! is stored from step to step. The first step is one of `tr-bdf2`: the acceleration of a start that is not smooth (a pin that
 //! starts with a velocity, stiff damping) would go on as an oscillation of size h²a. So is every step of another length than
-//! the one before. a_k is the acceleration at t_k + (α_f−α_m)h. Its difference from the acceleration at t_k could be scaled by the
-//! ratio of the steps, but where damping is stiff, a_k oscillates by the factor −ρ∞ per step, and steps that grow
-//! by more than 1/ρ∞ would make that grow without bound.
+//! the one before: a_k is the acceleration at t_k + (α_m−α_f)h, to which that of `tr-bdf2` is extrapolated. The a_k of the step
+//! before could be scaled by the ratio of the steps instead, but where damping is stiff it oscillates by the factor −ρ∞ per step,
+//! and steps that grow by more than 1/ρ∞ would make that grow without bound.
 
 use super::backward_difference::StageSolution;
 use super::tr_bdf2::TrBdf2;
@@ -56,7 +56,8 @@ impl Scheme for GeneralizedAlpha {
         let start = match step.history {
             History::Force { h: before, force } if (h / before - 1.0).abs() < EQUAL => force.clone(),
             _ => {
-                let (_, _, StageSolution { q, p, force, .. }) = TrBdf2::stages(step)?;
+                let (begin, _, StageSolution { q, p, mut force, .. }) = TrBdf2::stages(step)?;
+                force.iter_mut().zip(&begin).for_each(|(end, begin)| *end += (m - f) * (*end - begin));
                 return Ok(End { q, p, history: History::Force { h, force } });
             }
         };
