@@ -92,7 +92,8 @@ fn modes_that_have_hardly_moved() {
         other.add_diagonal(&springs);
         other
     };
-    for (more, most, holds) in [(0.0, 1e-8, true), (0.01, 1e-8, false), (0.01, 0.1, true), (1.0, 0.1, false)]
+    for (more, most, holds) in
+        [(0.0, 1e-8, true), (0.01, 1e-8, false), (0.01, 0.01, true), (1.0, 0.01, false)]
     {
         let changed = supported(more);
         let mut a = changed.clone();
@@ -109,8 +110,6 @@ fn modes_that_have_hardly_moved() {
             });
         };
         let system = Undamped(&m, &changed);
-        // ‖A⁻¹r‖_M is an angle over the shift.
-        let most = most / found.values[3];
         assert_eq!(subspace.still_holds(&system, &mut solve, &|_| {}, n, 4, most), holds, "{more}");
         if !holds {
             assert_eq!(subspace, given);
