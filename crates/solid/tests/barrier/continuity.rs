@@ -1,4 +1,4 @@
-//! Forces of the barrier and of its friction are continuous where features change: no iteration converges on a jump.
+//! Friction of the barrier is continuous where features change: no iteration converges on a jump.
 
 use super::Random;
 use super::potential::{contact, pose, rough_boxes};
@@ -88,18 +88,5 @@ fn friction_is_continuous() {
         };
         let jump = largest_jump(&over_a_step);
         assert!(jump < 1e-6, "{name}, over a step: {jump}");
-    });
-}
-
-#[test]
-fn the_discrete_gradient_is_continuous() {
-    each_path(&|model, q, path, name| {
-        let at = |t: f64| {
-            let mut g = vec![0.0; q.len()];
-            assert!(contact(model).add_discrete_gradient(q, &path(t), &mut g));
-            g
-        };
-        let jump = largest_jump(&at);
-        assert!(jump < 1e-6, "{name}: {jump}");
     });
 }

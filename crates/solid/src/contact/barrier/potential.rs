@@ -57,16 +57,14 @@ impl ContactFriction for SurfaceBarrier {
     }
     fn add_mean_friction(&self, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
         let v = mean_velocity(h, q0, q1);
-        let changes = self.changes(q0, q1);
-        changes.distances.iter().filter_map(DistanceChange::sliding).for_each(|c| c.add_force(&v, f));
+        self.changes(q0, q1).iter().filter_map(DistanceChange::sliding).for_each(|c| c.add_force(&v, f));
     }
     fn add_friction_matrix(&self, q: &[f64], v: &[f64], d: &mut BlockMatrix) {
         self.contacts(q).iter().filter_map(BarrierContact::sliding).for_each(|c| c.add_matrix(v, d));
     }
     fn add_mean_friction_matrix(&self, h: f64, q0: &[f64], q1: &[f64], d: &mut BlockMatrix) {
         let v = mean_velocity(h, q0, q1);
-        let changes = self.changes(q0, q1);
-        changes.distances.iter().filter_map(DistanceChange::sliding).for_each(|c| c.add_matrix(&v, d));
+        self.changes(q0, q1).iter().filter_map(DistanceChange::sliding).for_each(|c| c.add_matrix(&v, d));
     }
 }
 

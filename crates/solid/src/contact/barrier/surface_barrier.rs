@@ -13,7 +13,7 @@
 
 use super::collision_mesh::CollisionMesh;
 use super::contacts::BarrierContact;
-use super::distance_change::Changes;
+use super::distance_change::DistanceChange;
 use super::features::{Posed, counted_simplices, merged, nodes};
 use super::friction::{FrictionLaw, TurningNodes};
 use super::law::BarrierLaw;
@@ -50,7 +50,7 @@ pub struct SurfaceBarrier {
 }
 
 /// The ends of a step, and the changes between them.
-type KnownChanges = ([Vec<f64>; 2], Arc<Changes>);
+type KnownChanges = ([Vec<f64>; 2], Arc<Vec<DistanceChange>>);
 
 /// What was found for earlier positions.
 #[derive(Default)]
