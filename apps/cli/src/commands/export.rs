@@ -76,7 +76,8 @@ impl PartArguments {
 
 /// Two numbers with a comma between them.
 pub(super) fn pair(text: &str) -> Result<[f64; 2], String> {
-    let numbers = text.split_once(',').and_then(|(a, b)| Some([a.trim().parse().ok()?, b.trim().parse().ok()?]));
+    let numbers =
+        text.split_once(',').and_then(|(a, b)| Some([a.trim().parse().ok()?, b.trim().parse().ok()?]));
     numbers.ok_or_else(|| "give two numbers with a comma between them".to_string())
 }
 

@@ -24,7 +24,9 @@ fn read(path: &Path, options: &ImportOptions, draft: &mut Draft) -> Result<(), E
     draft.set("time", json!({ "end": options.end.unwrap_or(END), "step": 0.01 }));
     draft.set("integrator", json!("backward-euler"));
     draft.set("environment", json!({ "gravity": [0.0, -9.81, 0.0] }));
-    draft.note("the file knows shapes alone: material, gravity (along y), time and the floor below are chosen");
+    draft.note(
+        "the file knows shapes alone: material, gravity (along y), time and the floor below are chosen",
+    );
     draft.note(format!(
         "the file spans {:.4} × {:.4} × {:.4} m; add scale = \"mm\" to each mesh if it is in millimetres",
         size[0], size[1], size[2]
