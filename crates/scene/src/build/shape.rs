@@ -159,7 +159,10 @@ pub(super) fn load(
     let loaded = match (scene.meshes.get(&file.path), library::asset(&scene.origin.0, &file.path)) {
         (Some(mesh), _) => Ok(Loaded::Tets(Mesh::clone(mesh), Vec::new())),
         (None, Some(bytes)) => readers::read_bytes(&file.path, file.format, bytes),
-        (None, None) => readers::read_as(&scene.resolve(&file.path), file.format),
+        (None, None) => match &file.group {
+            Some(group) => readers::read_group(&scene.resolve(&file.path), file.format, group),
+            None => readers::read_as(&scene.resolve(&file.path), file.format),
+        },
     };
     let loaded = loaded.map_err(|e| spec.mesh.mark.error(e.to_string()))?;
     notes.extend(loaded.notes().iter().map(|note| format!("body \"{}\": {note}", spec.name)));
