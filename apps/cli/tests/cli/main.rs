@@ -5,11 +5,8 @@ mod coarsen;
 mod common;
 mod compare;
 mod diagnose;
-<<<<<<< HEAD
-mod faults;
-=======
 mod exchange;
->>>>>>> 2166a5f8dc6a04d2d8f2f3e0b6496cf102c1d273
+mod faults;
 mod licenses;
 mod resume;
 mod run;
