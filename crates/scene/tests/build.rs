@@ -422,7 +422,8 @@ fn the_default_model_of_a_contact_goes_with_its_keys_and_the_method() {
     let model = |integrator: &str, more: &str| {
         let floor = format!("contact=[{{ kind = \"plane\", point = [0, -1, 0], normal = [0, 1, 0]{more} }}]");
         let method = format!("integrator.name={integrator}");
-        let scene = Scene::from_str_with(BAR, "scene.toml", &[&floor, &method]).unwrap_or_else(|e| panic!("{e}"));
+        let scene =
+            Scene::from_str_with(BAR, "scene.toml", &[&floor, &method]).unwrap_or_else(|e| panic!("{e}"));
         scene.contacts[0].card.name
     };
     for integrator in ["backward-euler", "bdf2", "newmark", "energy-momentum"] {
