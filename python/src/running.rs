@@ -206,17 +206,7 @@ impl Running {
     /// Forces of contacts on the nodes, N, as `forces.csv` has them: friction is the mean of the last step, and with
     /// `energy-momentum` the whole contact is.
     pub fn contact_forces(&self) -> Vec<f64> {
-        let (model, State { t, q, .. }) = (self.built.simulation.system(), self.state());
-        let mut forces = vec![0.0; q.len()];
-        let h = t - self.before.t;
-        match self.built.simulation.integrator().claims().energy && h > 0.0 {
-            true => model.add_mean_contact_forces([self.before.t, *t], &self.before.q, q, &mut forces),
-            false => model.add_contact_forces(*t, q, &mut forces),
-        }
-        if let Some(dissipation) = model.abilities().dissipation.filter(|_| h > 0.0) {
-            dissipation.add_friction(h, &self.before.q, q, &mut forces);
-        }
-        forces
+        forces::contact_forces(&self.built, &self.before)
     }
 
     /// Takes the present state into the replay and the plots.

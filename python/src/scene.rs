@@ -203,7 +203,7 @@ impl Scene {
             run(&self.scene, built, &options, &mut |now| told.tell(now.step as f64, now.steps as f64))
                 .map_err(|error| match error {
                     RunError::Write(_) => step(error),
-                    RunError::Folder(_) | RunError::Resume(_) => input(error),
+                    RunError::Folder(_) | RunError::InUse(_) | RunError::Resume(_) => input(error),
                 })
         })?;
         let verdict = vec![

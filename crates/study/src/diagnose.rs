@@ -2,10 +2,10 @@
 
 use lilyan_dynamics::analysis::{Stability, damped_stability};
 use lilyan_dynamics::fit::{DistanceFromRest, Fit, FittedBody};
-use lilyan_dynamics::{Integrator, System, Value, integrators, spectrum};
+use lilyan_dynamics::{Integrator, System, integrators, spectrum};
 use lilyan_report::short;
 use lilyan_scene::build::{Built, BuiltBody, build};
-use lilyan_scene::schema::{Element, Mass, OptionValue, Scene};
+use lilyan_scene::schema::{Element, Mass, Scene};
 
 /// The midpoint rule was measured to keep the energy within 2 % up to this many times the explicit limit, on a tumbling,
 /// stretched bar (crates/solid/tests/energy_momentum.rs). With longer steps it may gain energy.
@@ -104,21 +104,9 @@ pub fn explicit_limit(built: &Built) -> Option<f64> {
     largest_frequency(built).map(|omega| 2.0 / omega)
 }
 
-/// The options that the scene gives its integrator; `None` if one is a list, which no integrator takes.
-pub(crate) fn integrator_options(scene: &Scene) -> Option<Vec<(String, Value)>> {
-    let value = |v: &OptionValue| match v {
-        OptionValue::Number(x) => Some(Value::Number(*x)),
-        OptionValue::Bool(b) => Some(Value::Flag(*b)),
-        OptionValue::Text(t) => Some(Value::Word(t.clone())),
-        OptionValue::Numbers(_) => None,
-    };
-    let given = scene.integrator.options.iter();
-    given.map(|o| Some((o.key.clone(), value(&o.value)?))).collect()
-}
-
 /// A new integrator with the name and the options that the scene gives.
 fn new_integrator(scene: &Scene) -> Option<Box<dyn Integrator>> {
-    integrators::find(&scene.integrator.name)?.create(&integrator_options(scene)?).ok()
+    integrators::find(&scene.integrator.name)?.create(&scene.integrator.given().ok()?).ok()
 }
 
 /// What bounds the steps of explicit methods: the stiffest mode of a scene at rest.

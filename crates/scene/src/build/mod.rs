@@ -11,6 +11,7 @@ mod net;
 mod pin_motion;
 pub mod select;
 pub mod shape;
+pub mod size;
 mod start_check;
 mod start_warnings;
 mod symmetry;
@@ -24,11 +25,11 @@ pub use symmetry::Symmetry;
 use crate::document::SceneError;
 use crate::library;
 use crate::schema::{
-    BodySpec, ConstraintKind, ConstraintSpec, ContactSpec, DampingSpec, Element, Mass, OptionValue,
-    PinMotion, ProbeSpec, Scene,
+    BodySpec, ConstraintKind, ConstraintSpec, ContactSpec, DampingSpec, Element, Mass, PinMotion, ProbeSpec,
+    Scene,
 };
 use crate::suggest;
-use lilyan_dynamics::{Simulation, State, Value, integrators};
+use lilyan_dynamics::{Simulation, State, integrators};
 use lilyan_solid::elements::{GluingKind, LINEAR_TETS};
 use lilyan_solid::mesh::{Mesh, Nodes};
 use lilyan_solid::{
@@ -148,6 +149,7 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
 /// Builds the scene with more forces than it names, those of a program that uses it.
 pub fn build_with_forces(scene: &Scene, forces: Vec<Box<dyn Force>>) -> Result<Built, SceneError> {
     let integrator = integrator(scene)?;
+    size::check(scene)?;
     let mut builder = ModelBuilder::default();
     let mut bodies: Vec<BuiltBody> = Vec::new();
     let (mut notes, mut warnings) = (Vec::new(), scene.warnings.clone());
@@ -322,20 +324,11 @@ fn integrator(scene: &Scene) -> Result<Box<dyn lilyan_dynamics::Integrator>, Sce
         let names: Vec<&str> = integrators::CATALOGUE.iter().map(|e| e.name).collect();
         return Err(spec.mark.error(suggest::unknown("integrator", &spec.name, &names)));
     };
-    let mut given = Vec::new();
-    for option in &spec.options {
-        let value = match &option.value {
-            OptionValue::Number(x) => Value::Number(*x),
-            OptionValue::Bool(b) => Value::Flag(*b),
-            OptionValue::Text(t) => Value::Word(t.clone()),
-            OptionValue::Numbers(_) => {
-                return Err(option.mark.error("give one value, not a list"));
-            }
-        };
-        given.push((option.key.clone(), value));
-        // One at a time, so that the message points at the line of the option at fault.
+    let given = spec.given()?;
+    // One more at a time, so that the message points at the line of the option at fault.
+    for (option, k) in spec.options.iter().zip(1..) {
         entry
-            .create(&given)
+            .create(&given[..k])
             .map_err(|e| option.mark.error(format!("{e} (integrator \"{}\")", entry.name)))?;
     }
     entry.create(&given).map_err(|e| spec.mark.error(e.to_string()))

@@ -44,7 +44,7 @@ pub use element::{Element, GluingSpec};
 pub use environment::{Environment, Monopole};
 pub use fit::{FitKind, FitSpec, PhaseSpec, TargetSpec};
 pub use initial::{Initial, Twist, TwistAmount};
-pub use integrator::{IntegratorOption, IntegratorSpec, OptionValue};
+pub use integrator::{IntegratorOption, IntegratorSpec, OptionValue, option_of_text};
 pub use interaction::{LoadKind, LoadSpec, PinSpec};
 pub use material::{MaterialSpec, Parameter, Parameters, Region};
 pub use mesh::{MeshSpec, Transform};
@@ -234,7 +234,9 @@ impl Scene {
         let pins = read_each(&mut reader, &PIN, |item| PinSpec::read(item, &known))?;
         let loads = read_each(&mut reader, &LOAD, |item| LoadSpec::read(item, &known))?;
         let constraints = read_each(&mut reader, &CONSTRAINT, |item| ConstraintSpec::read(item, &known))?;
-        let contacts = read_each(&mut reader, &CONTACT, |item| ContactSpec::read(item, &known))?;
+        let contacts = read_each(&mut reader, &CONTACT, |item| {
+            ContactSpec::read(item, &known, integrator.takes_barriers())
+        })?;
         let output = Output::read(reader.optional(&OUTPUT), &time)?;
         let probes = read_probes(&mut reader, &known)?;
         reader.finish()?;
