@@ -196,6 +196,19 @@ def modes(scene, count=10, matrices=False, at=None, shapes=False, **settings):
     return found
 
 
+@dataclass
+class Rest:
+    report: dict
+    frame: object
+
+
+def rest(scene, **settings):
+    """`lilyan rest`."""
+    directory = folder()
+    done = lilyan("rest", _scene(scene, directory), "-o", directory / "out", "--json", *_settings(settings))
+    return Rest(json.loads(done.stdout), read_vtu(directory / "out/rest.vtu"))
+
+
 # ── Scenes ───────────────────────────────────────────────────────────────────
 
 
@@ -286,10 +299,11 @@ def read_vtu(path):
                 values = values.reshape(-1, int(a["NumberOfComponents"]))
             arrays[section][a["Name"]] = values
     cells = arrays["Cells"]
-    if not (cells["types"] == 10).all():
-        raise ValueError(f"{path}: not only tets")
+    corners = {10: 4, 24: 10}.get(int(cells["types"][0]))
+    if corners is None or not (cells["types"] == cells["types"][0]).all():
+        raise ValueError(f"{path}: not only tets of one kind")
     time = arrays["FieldData"].get("TimeValue", [np.nan])[0]
-    return Frame(float(time), arrays["Points"]["Points"], cells["connectivity"].reshape(-1, 4),
+    return Frame(float(time), arrays["Points"]["Points"], cells["connectivity"].reshape(-1, corners),
                  arrays["PointData"], arrays["CellData"])
 
 

@@ -49,6 +49,7 @@ class Scene:
         modes: int | None,
         display: bool,
         compare: float | None,
+        quadratic: bool,
     ) -> tuple[Scene, str]: ...
     def simulation(self, forces: list[Callable[[float, np.ndarray, np.ndarray], np.ndarray]]) -> Simulation: ...
 

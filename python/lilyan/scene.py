@@ -148,10 +148,13 @@ class Scene:
         modes: int | None = None,
         display: bool = False,
         compare: float | None = None,
+        quadratic: bool = False,
     ) -> tuple["Scene", CoarsenReport]:
-        """A coarse scene that moves like this one, and how it was made. ``compare`` runs both up to this time (s)."""
+        """A coarse scene that moves like this one, and how it was made. ``compare`` runs both up to this time (s); with
+        ``quadratic`` the coarse body is made of quadratic tets.
+        """
         file = None if mesh is None else Path(mesh)
-        scene, report = self._scene.coarsen(file, tets, method, body, model, modes, display, compare)
+        scene, report = self._scene.coarsen(file, tets, method, body, model, modes, display, compare, quadratic)
         return Scene._of(scene), CoarsenReport.from_json(report)
 
     def simulation(self, forces: Iterable[Callable[[float, np.ndarray, np.ndarray], np.ndarray]] = ()) -> Simulation:

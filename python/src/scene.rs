@@ -192,7 +192,7 @@ impl Scene {
     }
 
     /// Makes a coarse scene; returns it and the report as JSON.
-    #[pyo3(signature = (mesh, tets, method, body, model, modes, display, compare))]
+    #[pyo3(signature = (mesh, tets, method, body, model, modes, display, compare, quadratic))]
     #[allow(clippy::too_many_arguments)]
     fn coarsen(
         &self,
@@ -205,6 +205,7 @@ impl Scene {
         modes: Option<usize>,
         display: bool,
         compare: Option<f64>,
+        quadratic: bool,
     ) -> PyResult<(Self, String)> {
         let mesh = match (mesh, tets) {
             (Some(file), None) => CoarseMesh::File(file),
@@ -220,6 +221,7 @@ impl Scene {
             display,
             traction: None,
             all_tractions: false,
+            quadratic,
         };
         let (scene, report) = py.detach(|| {
             let mut show = |_: &str, _: f64| ();

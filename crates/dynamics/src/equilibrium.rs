@@ -132,6 +132,10 @@ pub fn equilibrium(
                 saddles += 1;
                 search.displace(shape);
             }
+            // Within a step that is shorter than the slowest motion even a body far from equilibrium hardly moves.
+            Some(LowestMode { sign: Ordering::Greater, value, .. }) if search.h.powi(2) * value < 1.0 => {
+                search.h = GROWTH / value.sqrt();
+            }
             _ => return Ok(search.result(saddles, lowest.as_ref())),
         }
     }

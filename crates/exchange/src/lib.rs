@@ -6,10 +6,12 @@
 //! | `surface` | what is seen of a body: the boundary of its cells, creases, normals |
 //! | `animation` | the surfaces of bodies in motion, with a field as colours |
 //! | [`export`] | one file per format, and the catalogue |
+//! | [`import`] | scenes of other programs, one file or folder per format, and the catalogue |
 
 mod animation;
 mod error;
 pub mod export;
+pub mod import;
 mod results;
 mod surface;
 

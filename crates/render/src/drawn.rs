@@ -1,8 +1,9 @@
 //! What a picture shows: triangles with normals and colours, the floor, and balls.
 
 use crate::vector::{V3, add, cross, scale, sub, to_linear, unit};
-use lilyan_exchange::{AnimatedBody, Animation, ColourScale, CreasedSurface, vertex_normals};
+use lilyan_exchange::{AnimatedBody, Animation, ColourScale, CreasedSurface, Surface, vertex_normals};
 use lilyan_report::{PLAIN, colour};
+use lilyan_solid::mesh::TriMesh;
 
 /// Triangles, ready to be drawn.
 #[derive(Clone, Debug, Default)]
@@ -51,14 +52,31 @@ impl Drawn {
                 self.add_springs(&positions, &body.surface.lines, &colours, SPRING * size);
                 continue;
             }
-            let first = self.positions.len() as u32;
             let split: Vec<[f64; 3]> = creased.source.iter().map(|v| positions[*v as usize]).collect();
-            let normals = vertex_normals(&split, &creased.triangles);
-            self.positions.extend(split.iter().map(|p| p.map(|x| x as f32)));
-            self.normals.extend(normals.iter().map(|n| n.map(|x| x as f32)));
-            self.colours.extend(creased.source.iter().map(|v| colours[*v as usize]));
-            self.triangles.extend(creased.triangles.iter().map(|t| t.map(|v| v + first)));
+            self.add_split(&split, creased, &colours);
         }
+    }
+
+    /// Adds the surface of an obstacle.
+    pub fn add_obstacle(&mut self, surface: &TriMesh, colour: V3) {
+        let all = Surface {
+            source: (0..surface.vertices.len() as u32).collect(),
+            triangles: surface.triangles.clone(),
+            lines: Vec::new(),
+        };
+        let creased = all.creased(&surface.vertices);
+        let split: Vec<[f64; 3]> = creased.source.iter().map(|v| surface.vertices[*v as usize]).collect();
+        let colours = vec![colour; surface.vertices.len()];
+        self.add_split(&split, &creased, &colours);
+    }
+
+    fn add_split(&mut self, split: &[[f64; 3]], creased: &CreasedSurface, colours: &[V3]) {
+        let first = self.positions.len() as u32;
+        let normals = vertex_normals(split, &creased.triangles);
+        self.positions.extend(split.iter().map(|p| p.map(|x| x as f32)));
+        self.normals.extend(normals.iter().map(|n| n.map(|x| x as f32)));
+        self.colours.extend(creased.source.iter().map(|v| colours[*v as usize]));
+        self.triangles.extend(creased.triangles.iter().map(|t| t.map(|v| v + first)));
     }
 
     /// Springs as six-sided rods.

@@ -29,7 +29,9 @@ use drawn::Drawn;
 use lilyan_exchange::{Animation, AnimationOptions, CreasedSurface, ExchangeError, Results};
 use lilyan_files::atomic::{self, WriteError};
 use lilyan_report::View;
+use lilyan_scene::build::obstacle_surface;
 use lilyan_solid::contact::ObstacleShape;
+use lilyan_solid::mesh::TriMesh;
 use picture::Stage;
 use std::path::{Path, PathBuf};
 use vector::V3;
@@ -215,6 +217,8 @@ struct Studio<'a> {
     results: &'a Results,
     animation: &'a Animation,
     creased: Vec<CreasedSurface>,
+    /// Obstacles that are meshes.
+    obstacles: Vec<TriMesh>,
     stage: Stage,
     /// Digits behind the point of the times.
     digits: usize,
@@ -246,14 +250,20 @@ impl<'a> Studio<'a> {
         let digits = (2.0 - length.max(1e-9).log10().floor()).clamp(2.0, 9.0) as usize;
         let creased = animation.bodies.iter().map(|body| body.surface.creased(&body.positions[0]));
         let mut notes = animation.notes.clone();
-        let scene = results.scene.as_ref();
-        if scene.is_some_and(|scene| scene.contacts.iter().any(|contact| contact.mesh.is_some())) {
-            notes.push("obstacles that are meshes are not drawn".into());
+        let mut obstacles = Vec::new();
+        if let Some(scene) = &results.scene {
+            for mesh in scene.contacts.iter().filter_map(|contact| contact.mesh.as_ref()) {
+                match obstacle_surface(scene, mesh) {
+                    Ok(surface) => obstacles.push(surface),
+                    Err(e) => notes.push(format!("an obstacle is not drawn: {e}")),
+                }
+            }
         }
         Self {
             results,
             animation,
             creased: creased.collect(),
+            obstacles,
             stage: Stage {
                 camera: Camera::new(&view, &narrow, options.size),
                 up: vector::unit(up.map(|x| x as f32)),
@@ -276,6 +286,9 @@ impl<'a> Studio<'a> {
             place(&self.animation.times, t),
             2.0 * self.stage.radius,
         );
+        for surface in &self.obstacles {
+            drawn.add_obstacle(surface, picture::OBSTACLE);
+        }
         for obstacle in self.obstacles(t) {
             let of = |x: [f64; 3]| x.map(|x| x as f32);
             match obstacle {

@@ -18,7 +18,8 @@ const GROUND: V3 = [0.30, 0.28, 0.26];
 const LAMP: V3 = [0.80, 0.77, 0.72];
 const BACKGROUND: [V3; 2] = [[0.78, 0.83, 0.89], [0.93, 0.94, 0.95]];
 const FLOOR: V3 = [0.70, 0.71, 0.72];
-const BALL: V3 = [0.55, 0.55, 0.56];
+/// Of balls and other obstacles.
+pub(crate) const OBSTACLE: V3 = [0.55, 0.55, 0.56];
 
 /// What does not change from picture to picture.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +101,7 @@ impl Lit<'_> {
             if let Some(t) = meets_ball(self.camera.eye, ray, *centre, *radius).filter(|t| *t < depth) {
                 depth = t;
                 let place = add(self.camera.eye, scale(ray, t));
-                seen = Some(Spot { place, normal: unit(sub(place, *centre)), colour: BALL });
+                seen = Some(Spot { place, normal: unit(sub(place, *centre)), colour: OBSTACLE });
             }
         }
         let upward = 0.5 + 0.5 * dot(unit(ray), self.stage.up);

@@ -2,6 +2,8 @@
 //! library users call.
 
 use crate::build_error::BuildError;
+use crate::contact::face_lattice::FaceLattice;
+use crate::contact::on_lattice::{Interpolation, OnLattice};
 use crate::contact::{
     ContactModel, ContactPair, ContactSurface, ContactSurfaces, MovingObstacle, ObstacleMotion, ObstacleShape,
 };
@@ -43,7 +45,7 @@ pub struct BodyInput {
     /// Positions at the start; the rest shape if absent.
     pub start: Option<Vec<[f64; 3]>>,
     /// Whether volumes change alike over each tet, which keeps nearly incompressible bodies from locking, if the elements are
-    /// of a kind that can. `None`: where a Poisson's ratio is above [`LOCKING_RATIO`].
+    /// of a kind that can. `None`: where a Poisson's ratio is above [`MEAN_DILATATION_RATIO`].
     pub mean_dilatation: Option<bool>,
     /// What holds discontinuous tets together.
     pub glued: Option<Glued>,
@@ -51,6 +53,10 @@ pub struct BodyInput {
 
 /// Poisson's ratio from which on tets resist bending by their volumes.
 pub const LOCKING_RATIO: f64 = 0.45;
+
+/// Poisson's ratio from which on quadratic tets take the mean dilatation by themselves. From 0.3 on it grows from nothing, so that where
+/// it begins matters little.
+pub const MEAN_DILATATION_RATIO: f64 = 0.4;
 
 impl BodyInput {
     /// A homogeneous body at rest, of linear tets.
@@ -92,7 +98,9 @@ impl BodyInput {
     /// Whether its elements take the mean dilatation.
     fn takes_mean_dilatation(&self) -> bool {
         self.kind.mean_dilatation
-            && self.mean_dilatation.unwrap_or_else(|| is_nearly_incompressible(self.material, &self.given))
+            && self
+                .mean_dilatation
+                .unwrap_or_else(|| has_ratio_above(MEAN_DILATATION_RATIO, self.material, &self.given))
     }
 
     /// Whether it can be simulated: a mesh whose arrays make sense, positive densities, numbers for every node.
@@ -344,11 +352,13 @@ impl ModelBuilder {
 
     /// Nodes of all bodies so far that can touch something, with their areas, m².
     pub fn surface(&self) -> Vec<(u32, f64)> {
-        let of_body = |(b, body): (usize, &Body)| {
-            let areas = (0u32..).zip(self.areas(b)).filter(|(_, area)| *area > 0.0);
-            areas.map(|(n, area)| (body.dofs.global(n), area)).collect::<Vec<_>>()
-        };
-        self.bodies.iter().enumerate().flat_map(of_body).collect()
+        (0..self.bodies.len()).flat_map(|body| self.points(body)).collect()
+    }
+
+    /// Those of a body.
+    fn points(&self, body: usize) -> Vec<(u32, f64)> {
+        let areas = (0u32..).zip(self.areas(body)).filter(|(_, area)| *area > 0.0);
+        areas.map(|(n, area)| (self.bodies[body].dofs.global(n), area)).collect()
     }
 
     /// Mass of each node so far, kg: M·1, see [`Model::node_masses`].
@@ -397,8 +407,12 @@ impl ModelBuilder {
 
 /// Whether a body of linear tets would lock: its Poisson's ratio, anywhere, is above [`LOCKING_RATIO`].
 pub fn is_nearly_incompressible(material: &dyn Material, given: &[Given]) -> bool {
+    has_ratio_above(LOCKING_RATIO, material, given)
+}
+
+fn has_ratio_above(ratio: f64, material: &dyn Material, given: &[Given]) -> bool {
     material.card().small_strain == SmallStrain::Given
-        && given.iter().any(|g| g.nu > LOCKING_RATIO && !g.is_incompressible())
+        && given.iter().any(|g| g.nu > ratio && !g.is_incompressible())
 }
 
 /// μ, λ and, of a general stiffness, its constants: what damping takes.
@@ -424,8 +438,21 @@ fn damped(body: &Body, masses: &Arc<Vec<f64>>, rest: &Arc<Vec<f64>>) -> DampedBo
 impl ModelBuilder {
     /// All contacts, those with obstacles first.
     fn contact_potentials(&self) -> Vec<Arc<dyn Potential>> {
-        let make = |body: usize| self.contact_surface(body);
-        let points = || self.surface();
+        if self.contacts.is_empty() && self.moving.is_empty() {
+            return Vec::new();
+        }
+        let lattice = FaceLattice::new(&self.bodies.iter().map(|body| &body.dofs).collect::<Vec<_>>());
+        let make = |body: usize| match lattice.of(body) {
+            Some(quadratic) => quadratic.surface.clone(),
+            None => Arc::new(self.contact_surface(body)),
+        };
+        let points = || -> Vec<(u32, f64)> {
+            let of_body = |body| match lattice.of(body) {
+                Some(quadratic) => quadratic.points.clone(),
+                None => self.points(body),
+            };
+            (0..self.bodies.len()).flat_map(of_body).collect()
+        };
         let surfaces = ContactSurfaces::new(self.bodies.len(), &make, &points, &self.obstacles);
         let is_obstacle = |pair: &ContactPair| matches!(pair, ContactPair::Obstacle(_));
         let (obstacles, others): (Vec<_>, Vec<_>) =
@@ -433,9 +460,16 @@ impl ModelBuilder {
         let all = obstacles.into_iter().chain(others);
         let still = all.map(|(pair, model)| model.potential(*pair, &surfaces));
         let moving = self.moving.iter().map(|(shape, motion, model)| {
-            let obstacle = MovingObstacle::new(*shape, motion.clone(), model.clone(), self.surface());
+            let obstacle = MovingObstacle::new(*shape, motion.clone(), model.clone(), points());
             Arc::new(obstacle) as Arc<dyn Potential>
         });
-        still.chain(moving).collect()
+        let all: Vec<_> = still.chain(moving).collect();
+        if lattice.is_empty() {
+            return all;
+        }
+        let at = Arc::new(Interpolation::new(lattice));
+        all.into_iter()
+            .map(|inner| Arc::new(OnLattice { inner, at: at.clone() }) as Arc<dyn Potential>)
+            .collect()
     }
 }

@@ -42,7 +42,9 @@ mod terms;
 mod volume;
 
 pub use build_error::BuildError;
-pub use builder::{BodyInput, LOCKING_RATIO, ModelBuilder, NetInput, is_nearly_incompressible};
+pub use builder::{
+    BodyInput, LOCKING_RATIO, MEAN_DILATATION_RATIO, ModelBuilder, NetInput, is_nearly_incompressible,
+};
 pub use dofs::DofMap;
 pub use elements::Glued;
 pub use forces::{Force, Pressure, PressureFace};

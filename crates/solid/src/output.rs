@@ -75,6 +75,29 @@ pub fn mean_at_nodes(bodies: &[Body], count: usize, per_cell: &[f64]) -> Vec<f64
     sum.iter().zip(&weight).map(|(s, w)| if *w > 0.0 { s / w } else { 0.0 }).collect()
 }
 
+/// The Cauchy stress at `count` nodes, Pa, nine numbers for each: the mean of what the cells there have at the node, weighted by
+/// their volumes.
+pub fn nodal_stress(bodies: &[Body], count: usize, q: &[f64]) -> Vec<f64> {
+    const SIZE: usize = 9;
+    let (mut sum, mut weight) = (vec![0.0; SIZE * count], vec![0.0; count]);
+    each(bodies, |_, elements, cells| {
+        let (mut volumes, mut stresses) = (Vec::new(), Vec::new());
+        elements.append_field(CellField::Volume, &[], &mut volumes);
+        elements.append_nodal_stress(q, &mut stresses);
+        let mut stresses = stresses.chunks_exact(SIZE);
+        for (nodes, volume) in cells.iter().zip(volumes) {
+            for (&n, stress) in nodes.iter().zip(&mut stresses) {
+                let at = SIZE * n as usize;
+                sum[at..at + SIZE].iter_mut().zip(stress).for_each(|(sum, s)| *sum += volume * s);
+                weight[n as usize] += volume;
+            }
+        }
+    });
+    let divided =
+        |(s, w): (&[f64], &f64)| s.iter().map(|s| if *w > 0.0 { s / w } else { 0.0 }).collect::<Vec<_>>();
+    sum.chunks_exact(SIZE).zip(&weight).flat_map(divided).collect()
+}
+
 /// The cell of a solid whose volume is the least part of that at rest: (det F, body, cell of the body). +∞ without
 /// solids.
 pub fn smallest_volume_ratio(bodies: &[Body], q: &[f64]) -> (f64, usize, usize) {

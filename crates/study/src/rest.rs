@@ -100,7 +100,13 @@ pub fn rest(scene: &Scene, built: &mut Built) -> Result<RestReport, EquilibriumE
 
 /// Writes `rest.vtu`, the equilibrium with the fields of a frame, and `rest.json` into a folder.
 pub fn write(built: &Built, report: &RestReport, folder: &Path) -> Result<(), WriteError> {
-    let wanted = [FieldName::Displacement, FieldName::Force, FieldName::VonMises];
+    let wanted = [
+        FieldName::Displacement,
+        FieldName::Force,
+        FieldName::VonMises,
+        FieldName::NodalStress,
+        FieldName::NodalVonMises,
+    ];
     fields::write_state(built, &wanted, None, &folder.join("rest.vtu"))?;
     json::write(folder.join("rest.json"), report)
 }

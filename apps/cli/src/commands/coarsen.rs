@@ -54,6 +54,9 @@ pub struct CoarsenArguments {
     /// [default: linear if the fine body is, else co-rotational]
     #[arg(long)]
     model: Option<String>,
+    /// Elements of the coarse body: quadratic tets cost several times as much as linear ones, and bend and twist as the fine body
+    #[arg(long, value_parser = ["tets", "quadratic"], default_value = "tets")]
+    element: String,
     /// Folder of the coarse scene [default: out/NAME-coarse]
     #[arg(short, long)]
     output: Option<PathBuf>,
@@ -97,6 +100,7 @@ pub fn run(arguments: &CoarsenArguments) -> CommandResult {
             _ => None,
         },
         all_tractions: arguments.traction == "all",
+        quadratic: arguments.element == "quadratic",
     };
     let bar = progress_bar(1000, "{bar:32}  {elapsed}  {msg}", arguments.common.json).inspect(keep_drawing);
     let mut show = |what: &str, done: f64| {

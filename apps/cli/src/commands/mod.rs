@@ -8,6 +8,7 @@ mod common;
 pub mod compare;
 pub mod converge;
 pub mod export;
+pub mod import;
 pub mod lab;
 pub mod licenses;
 pub mod modes;

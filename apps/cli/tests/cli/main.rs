@@ -5,6 +5,7 @@ mod coarsen;
 mod common;
 mod compare;
 mod diagnose;
+mod exchange;
 mod licenses;
 mod resume;
 mod run;

@@ -85,5 +85,6 @@ fn library_request(body: Option<String>, tets: usize, method: &str, modes: usize
         display: false,
         traction: None,
         all_tractions: false,
+        quadratic: false,
     }
 }

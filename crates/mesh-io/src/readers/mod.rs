@@ -16,6 +16,8 @@ mod cells;
 mod error;
 mod gmsh;
 mod medit;
+mod mfem;
+mod nastran;
 mod obj;
 mod ply;
 mod pvd;
@@ -97,6 +99,8 @@ struct Input<'a> {
     path: &'a Path,
     /// The format as an extension. The extension of the file may differ.
     format: &'static str,
+    /// The faces of this group alone.
+    group: Option<&'a str>,
     data: Vec<u8>,
 }
 
@@ -107,15 +111,20 @@ const HEAD: u64 = 4096;
 pub static READERS: &[Reader] = &[
     gmsh::READER,
     medit::READER,
+    mfem::READER,
     tetgen::READER,
     vtk::READER,
     vtu::READER,
     vega::READER,
     abaqus::READER,
+    nastran::READER,
     obj::READER,
     stl::READER,
     ply::READER,
 ];
+
+/// Extensions of models that have to be meshed first.
+const CAD: [&str; 6] = ["step", "stp", "iges", "igs", "brep", "sldprt"];
 
 /// Every extension that can be read, without the dot, in the order of [`READERS`]. A format is named by its extension.
 ///
@@ -124,7 +133,9 @@ pub static READERS: &[Reader] = &[
 /// assert!(formats().any(|extension| extension == "msh"));
 /// ```
 pub fn formats() -> impl Iterator<Item = &'static str> {
-    READERS.iter().flat_map(|r| r.extensions.iter().copied())
+    let all = || READERS.iter().flat_map(|r| r.extensions.iter().copied());
+    // Formats that share an extension are told apart by how their files begin.
+    all().enumerate().filter(move |(k, e)| !all().take(*k).any(|earlier| earlier == *e)).map(|(_, e)| e)
 }
 
 /// Extensions of formats that hold surfaces alone, as `.obj, .stl`, for messages.
@@ -140,12 +151,24 @@ pub fn read(path: &Path) -> Result<Loaded, ReadError> {
 
 /// Reads a mesh of the given format (one of [`formats`]), whatever the extension of the file, and checks it.
 pub fn read_as(path: &Path, format: Option<&str>) -> Result<Loaded, ReadError> {
-    read_from(path, format, |reader| load(path, Some(reader)))
+    read_from(Source { path, format, group: None }, |readers| load(path, readers))
+}
+
+/// Reads the faces of one group or object of a file that has such, as `.obj` files.
+pub fn read_group(path: &Path, format: Option<&str>, group: &str) -> Result<Loaded, ReadError> {
+    read_from(Source { path, format, group: Some(group) }, |readers| load(path, readers))
+}
+
+/// Names of the groups and objects of an `.obj` file that have faces, in the order of the file.
+pub fn groups(path: &Path) -> Result<Vec<String>, ReadError> {
+    let data = load(path, &[&obj::READER]).map_err(|e| e.in_file(path))?;
+    Ok(obj::groups(&data))
 }
 
 /// Reads a mesh from memory; the name tells the format unless one is given.
 pub fn read_bytes(name: &str, format: Option<&str>, data: &[u8]) -> Result<Loaded, ReadError> {
-    read_from(Path::new(name), format, |_| Ok(data.to_vec()))
+    let source = Source { path: Path::new(name), format, group: None };
+    read_from(source, |_| Ok(data.to_vec()))
 }
 
 /// Checks a mesh that is given in memory as if a file had held it; elements and vertices are numbered from 0 in errors.
@@ -185,43 +208,73 @@ pub fn given(name: &str, mesh: Mesh) -> Result<(Mesh, Vec<String>), ReadError> {
 
 /// Only the vertices of a file, in their order. The elements are not checked, since a frame of lines is not a mesh.
 pub fn read_vertices(path: &Path) -> Result<Vec<[f64; 3]>, ReadError> {
-    Ok(parse_from(path, None, |reader| load(path, Some(reader)))?.vertices)
+    let source = Source { path, format: None, group: None };
+    Ok(parse_from(source, |readers| load(path, readers))?.vertices)
+}
+
+/// What is to be read.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    path: &'a Path,
+    /// One of [`formats`]; absent: that of the extension.
+    format: Option<&'a str>,
+    /// A group of faces instead of all.
+    group: Option<&'a str>,
 }
 
 fn read_from(
-    path: &Path,
-    format: Option<&str>,
-    load: impl FnOnce(&Reader) -> Result<Vec<u8>, ReadError>,
+    source: Source<'_>,
+    load: impl FnOnce(&[&Reader]) -> Result<Vec<u8>, ReadError>,
 ) -> Result<Loaded, ReadError> {
-    validate::finish(parse_from(path, format, load)?).map_err(|e: ReadError| e.in_file(path))
+    validate::finish(parse_from(source, load)?).map_err(|e: ReadError| e.in_file(source.path))
 }
 
 fn parse_from(
-    path: &Path,
-    format: Option<&str>,
-    load: impl FnOnce(&Reader) -> Result<Vec<u8>, ReadError>,
+    source: Source<'_>,
+    load: impl FnOnce(&[&Reader]) -> Result<Vec<u8>, ReadError>,
 ) -> Result<RawMesh, ReadError> {
+    let Source { path, format, group } = source;
     let named = |e: ReadError| e.in_file(path);
     let extension = match format {
         Some(format) => format.to_lowercase(),
         None => path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default(),
     };
-    let known = READERS.iter().find_map(|r| Some((r, *r.extensions.iter().find(|e| **e == extension)?)));
-    let (reader, format) = known.ok_or_else(|| {
+    let able: Vec<&Reader> = READERS.iter().filter(|r| r.extensions.contains(&extension.as_str())).collect();
+    let Some(first) = able.first() else {
+        if CAD.contains(&extension.as_str()) {
+            return Err(named(ReadError::new(
+                Place::File,
+                "this is a CAD model: curved faces, and no mesh",
+                format!("mesh it first, for example: gmsh -3 part.{extension} -o part.msh"),
+            )));
+        }
         let known: Vec<String> =
             READERS.iter().map(|r| format!(".{} ({})", r.extensions.join(" ."), r.name)).collect();
         let what = match extension.as_str() {
             "" => "the file has no extension to tell its format".to_string(),
             e => format!("`.{e}` is not a mesh format that can be read"),
         };
-        named(ReadError::new(Place::File, what, format!("the extensions are {}", known.join(", "))))
-    })?;
-    let data = load(reader).map_err(named)?;
-    (reader.parse)(Input { path, format, data }).map_err(named)
+        return Err(named(ReadError::new(
+            Place::File,
+            what,
+            format!("the extensions are {}", known.join(", ")),
+        )));
+    };
+    let data = load(&able).map_err(named)?;
+    // Formats that share an extension are told apart by how their files begin.
+    let head = data.get(..HEAD as usize).unwrap_or(&data);
+    let reader = able.iter().find(|r| (r.begins)(head)).unwrap_or(first);
+    let format = reader.extensions.iter().find(|e| **e == extension).copied().unwrap_or_default();
+    if group.is_some() && reader.name != obj::READER.name {
+        let what = format!("{} files have no groups of faces", reader.name);
+        return Err(named(ReadError::new(Place::File, what, "leave out `group`")));
+    }
+    (reader.parse)(Input { path, format, group, data }).map_err(named)
 }
 
 /// The bytes of a regular file, once its beginning looks right.
-fn load(path: &Path, reader: Option<&Reader>) -> Result<Vec<u8>, ReadError> {
+/// Without readers any content is right.
+fn load(path: &Path, readers: &[&Reader]) -> Result<Vec<u8>, ReadError> {
     let failed = |e: std::io::Error| {
         ReadError::new(Place::File, format!("the file cannot be read: {e}"), "check its name and permissions")
     };
@@ -247,12 +300,14 @@ fn load(path: &Path, reader: Option<&Reader>) -> Result<Vec<u8>, ReadError> {
     if data.iter().all(u8::is_ascii_whitespace) && (data.len() as u64) < HEAD {
         return Err(ReadError::new(Place::File, "the file is empty", "write the mesh again"));
     }
-    if let Some(r) = reader
-        && !(r.begins)(&data)
-    {
+    if !readers.is_empty() && !readers.iter().any(|r| (r.begins)(&data)) {
+        let told: Vec<String> = readers
+            .iter()
+            .map(|r| format!("not a {} file: it should begin with {}", r.name, r.beginning))
+            .collect();
         return Err(ReadError::new(
             Place::File,
-            format!("this is not a {} file: it should begin with {}", r.name, r.beginning),
+            format!("this is {}", told.join(", and ")),
             "check that the extension, or `format` in the scene, fits the content",
         ));
     }

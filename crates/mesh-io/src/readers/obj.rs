@@ -1,24 +1,55 @@
 //! Wavefront `.obj` surfaces.
 
-use super::error::ReadError;
+use super::error::{Place, ReadError};
 use super::raw_mesh::{ItemNumbers, RawMesh};
-use super::text::{TextCursor, parse_int, show};
+use super::text::{TextCursor, parse_int, show, text};
 use super::{Content, Reader};
 
 pub(super) const READER: Reader = Reader {
     name: "Wavefront OBJ",
     extensions: &["obj"],
-    summary: "surface; polygons become triangle fans, texture and normals are not used",
+    summary: "surface, or one of its groups and objects; polygons become triangle fans, texture and normals are not used",
     content: Content::Surface,
     begins: |head| !head.contains(&0),
     beginning: "text",
-    parse: |input| parse(&input.data),
+    parse: |input| parse(&input.data, input.group),
 };
 
-fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
+/// Names of groups and objects that have faces.
+pub(super) fn groups(data: &[u8]) -> Vec<String> {
+    let mut scan = TextCursor::new(data, Some(b'#'));
+    let (mut open, mut found): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    while let Some(word) = scan.word() {
+        match word {
+            b"o" | b"g" => open = names(&mut scan),
+            b"f" => {
+                for name in open.drain(..) {
+                    if !found.contains(&name) {
+                        found.push(name);
+                    }
+                }
+                scan.line();
+            }
+            _ => {
+                scan.line();
+            }
+        }
+    }
+    found
+}
+
+/// The names of an `o` or `g` line.
+fn names(scan: &mut TextCursor) -> Vec<String> {
+    let line = scan.line().unwrap_or_default();
+    line.split(u8::is_ascii_whitespace).filter(|name| !name.is_empty()).map(text).collect()
+}
+
+/// `group`: the faces of this group or object alone.
+fn parse(data: &[u8], group: Option<&str>) -> Result<RawMesh, ReadError> {
     let mut scan = TextCursor::new(data, Some(b'#'));
     let mut raw = RawMesh::default();
     let mut corners: Vec<u32> = Vec::new();
+    let (mut wanted, mut seen) = (group.is_none(), group.is_none());
     while let Some(word) = scan.word() {
         match word {
             b"v" => {
@@ -39,9 +70,16 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
                     return scan
                         .fail(format!("a face has {} corners", corners.len()), "a face needs at least 3");
                 }
-                raw.push_polygon(&corners);
+                if wanted {
+                    raw.push_polygon(&corners);
+                }
             }
-            b"vn" | b"vt" | b"vp" | b"g" | b"o" | b"s" | b"l" | b"p" | b"mtllib" | b"usemtl" => {
+            b"o" | b"g" => {
+                let names = names(&mut scan);
+                wanted = group.is_none_or(|group| names.iter().any(|name| name == group));
+                seen |= wanted;
+            }
+            b"vn" | b"vt" | b"vp" | b"s" | b"l" | b"p" | b"mtllib" | b"usemtl" => {
                 scan.line();
             }
             _ if word.first().is_some_and(u8::is_ascii_alphabetic) && word.len() < 40 => {
@@ -54,6 +92,18 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
                 );
             }
         }
+    }
+    if !seen {
+        let known = groups(data);
+        let remedy = match known.len() {
+            0 => "the file has no groups: leave out `group`".to_string(),
+            _ => format!("its groups are {}", known.iter().take(20).cloned().collect::<Vec<_>>().join(", ")),
+        };
+        return Err(ReadError::new(
+            Place::File,
+            format!("there is no group or object \"{}\"", group.unwrap_or_default()),
+            remedy,
+        ));
     }
     raw.vertex_ids = ItemNumbers::counted(1, raw.vertices.len());
     Ok(raw)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Reads the times (s) and files of a collection, in its order. Files are found beside it.
 pub fn read_collection(path: &Path) -> Result<Vec<(f64, PathBuf)>, ReadError> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let data = load(path, None).map_err(|e| e.in_file(path))?;
+    let data = load(path, &[]).map_err(|e| e.in_file(path))?;
     let frames = parse(&data).map_err(|e| e.in_file(path))?;
     Ok(frames.into_iter().map(|(time, file)| (time, folder.join(file))).collect())
 }

@@ -18,10 +18,10 @@ pub(super) const READER: Reader = Reader {
     parse,
 };
 
-fn parse(Input { path, format, data }: Input<'_>) -> Result<RawMesh, ReadError> {
+fn parse(Input { path, format, data, .. }: Input<'_>) -> Result<RawMesh, ReadError> {
     let is_node = format == "node";
     let partner = partner(path, is_node);
-    let other = load(&partner, Some(&READER)).map_err(|mut e| {
+    let other = load(&partner, &[&READER]).map_err(|mut e| {
         if !partner.exists() {
             e.what = format!("the other half of the mesh, {}, is missing", partner.display());
             e.remedy = "put the .node and the .ele file side by side under the same name".into();
@@ -78,7 +78,8 @@ fn nodes(data: &[u8], raw: &mut RawMesh) -> Result<(), ReadError> {
         for _ in 0..attributes {
             scan.float("an attribute of the node")?;
         }
-        if marker > 0 {
+        // Some programs promise a marker that their lines do not have.
+        if marker > 0 && !scan.at_line_end() {
             let m = scan.int("the boundary marker of the node")?;
             if m != 0 {
                 if last.0 != m {

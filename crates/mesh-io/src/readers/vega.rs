@@ -4,8 +4,9 @@ use super::error::{Place, ReadError};
 use super::raw_mesh::{ItemNumbers, RawMesh};
 use super::solid_cell::SolidCell;
 use super::text::{TextCursor, show, text};
-use super::{Content, Reader};
+use super::{Content, LARGEST, Reader, load};
 use std::collections::HashMap;
+use std::path::{Component, Path};
 
 pub(super) const READER: Reader = Reader {
     name: "Vega",
@@ -14,8 +15,48 @@ pub(super) const READER: Reader = Reader {
     content: Content::Solid,
     begins: |head| TextCursor::new(head, Some(b'#')).word().is_none_or(|w| w.first() == Some(&b'*')),
     beginning: "a line such as *VERTICES",
-    parse: |input| parse(&input.data),
+    parse: |input| parse(&with_included(input.path, input.data, 0)?),
 };
+
+/// Files may include files, these others, and so on, this deep.
+const MAX_DEPTH: usize = 8;
+
+/// The file with the lines of those that it includes. They are in its folder or below: a mesh is no way to other files.
+fn with_included(path: &Path, data: Vec<u8>, depth: usize) -> Result<Vec<u8>, ReadError> {
+    if !data.windows(8).any(|w| w.eq_ignore_ascii_case(b"*include")) {
+        return Ok(data);
+    }
+    let mut whole = Vec::with_capacity(data.len());
+    for (number, line) in data.split_inclusive(|b| *b == b'\n').enumerate() {
+        let is_include = line.get(..8).is_some_and(|head| head.eq_ignore_ascii_case(b"*include"));
+        let Some(name) = line.get(8..).filter(|_| is_include) else {
+            whole.extend_from_slice(line);
+            continue;
+        };
+        let name = text(name.trim_ascii());
+        let fail = |what: String, remedy: &str| {
+            Err(ReadError::new(Place::Line(number as u64 + 1), what, remedy).in_file(path))
+        };
+        let plain = Path::new(&name).components().all(|c| matches!(c, Component::Normal(_)));
+        if name.is_empty() || !plain {
+            return fail(format!("the file includes `{name}`"), "name a file beside this one");
+        }
+        if depth >= MAX_DEPTH {
+            return fail(
+                format!("files include each other more than {MAX_DEPTH} deep"),
+                "put them into one file",
+            );
+        }
+        let file = path.parent().unwrap_or(Path::new("")).join(&name);
+        let included = load(&file, &[]).map_err(|e| e.in_file(&file))?;
+        whole.extend(with_included(&file, included, depth + 1)?);
+        whole.push(b'\n');
+        if whole.len() as u64 > LARGEST {
+            return fail("the included files are too large together".into(), "use a coarser mesh");
+        }
+    }
+    Ok(whole)
+}
 
 /// Region that every Vega file may use without defining it.
 const ALL: &str = "allElements";
@@ -91,9 +132,6 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
                 let set = text(scan.word().unwrap_or_default());
                 let material = text(scan.word_in_line().unwrap_or_default());
                 regions.push((set, material));
-            }
-            b"*INCLUDE" => {
-                return scan.fail("the file includes another", "put the included lines into this file");
             }
             _ if word.first() == Some(&b'*') => {
                 while scan.peek().is_some_and(|w| w.first() != Some(&b'*')) {

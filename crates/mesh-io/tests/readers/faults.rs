@@ -69,7 +69,7 @@ fn faults_are_named_with_their_place() {
         assert_eq!((e.place, &e.file), (place, &path), "{e}\n{data}");
         assert!(e.to_string().contains(words) && !e.remedy.is_empty(), "{e}: no `{words}`");
     }
-    let e = dir.error("a.step", "x");
+    let e = dir.error("a.xyz", "x");
     assert!(READERS.iter().all(|r| e.to_string().contains(r.extensions[0])), "{e}");
     let e = dir.error("lonely.node", "5 3 0 0\n");
     assert!(e.to_string().contains("lonely.ele"), "{e}");

@@ -2,6 +2,7 @@
 
 mod faults;
 mod hostile;
+mod more;
 mod samples;
 mod solids;
 

@@ -33,8 +33,8 @@ fn scale_of<'a>(body: &'a BuiltBody, masses: &[f64], surface: &[(u32, f64)]) -> 
     }
 }
 
-/// The surface of an obstacle, read and placed as that of a body is.
-fn obstacle(scene: &Scene, mesh: &MeshSpec) -> Result<TriMesh, SceneError> {
+/// The surface of an obstacle that is a mesh, read and placed as that of a body is.
+pub fn obstacle_surface(scene: &Scene, mesh: &MeshSpec) -> Result<TriMesh, SceneError> {
     let Some(any) = scene.bodies.first() else {
         return Err(mesh.mark.error("there is no body that could touch it"));
     };
@@ -68,7 +68,7 @@ pub(super) fn add(
         )));
     }
     let pair = match (&contact.mesh, contact.obstacle(), contact.motion.clone()) {
-        (Some(mesh), ..) => builder.obstacle(obstacle(scene, mesh)?),
+        (Some(mesh), ..) => builder.obstacle(obstacle_surface(scene, mesh)?),
         (None, Some(shape), Some(motion)) => {
             return builder.contact_with_moving(shape, Arc::new(move |t| motion.at(t)), model).map_err(wrong);
         }

@@ -16,6 +16,7 @@ mod start_warnings;
 mod symmetry;
 
 pub use constrain::BuiltConstraint;
+pub use contact::obstacle_surface;
 pub use display::{Shown, harmonic_name};
 pub use loads::LoadPoint;
 pub use symmetry::Symmetry;

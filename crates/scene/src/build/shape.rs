@@ -86,6 +86,14 @@ fn solid(spec: &BodySpec, mut mesh: Mesh, notes: &mut Vec<String>) -> Mesh {
     place(spec, &mut mesh.vertices);
     mesh.edge_points.values_mut().for_each(|x| place(spec, std::slice::from_mut(x)));
     let flipped = mesh.orient();
+    let straightened = mesh.straighten_inverted();
+    if straightened > 0 {
+        notes.push(format!(
+            "body \"{}\": {straightened} nodes on edges were moved to the middle of their edge, since the curved tets there would be \
+             inverted",
+            spec.name
+        ));
+    }
     if !flipped.is_empty() {
         notes.push(format!(
             "body \"{}\": {} tets were mirrored by the scaling and turned back",
@@ -107,29 +115,42 @@ fn unplaced(scene: &Scene, spec: &BodySpec, notes: &mut Vec<String>) -> Result<M
         Resolution::Tets(n) => (9.0 * volume / f64::from(n)).cbrt(),
     };
     let round = 4.0 / 3.0 * std::f64::consts::PI;
+    let curved = spec.element == Element::Solid(&QUADRATIC_TETS);
     Ok(match &spec.mesh.shape {
         Shape::Box { size, cells, diagonals } => {
             meshing::box_mesh_with(*size, cells.map(|c| c as usize), *diagonals).map_err(fail)?
         }
         Shape::Sphere { radius, resolution } => {
             let edge = edge(*resolution, *radius, round * radius.powi(3));
-            meshing::sphere(*radius, edge).map_err(fail)?
+            let mesh = meshing::sphere(*radius, edge).map_err(fail)?;
+            if curved { on_ellipsoid(mesh, [*radius; 3]) } else { mesh }
         }
         Shape::Ellipsoid { radii, resolution } => {
             let smallest = radii.iter().copied().fold(f64::INFINITY, f64::min);
             let edge = edge(*resolution, smallest, round * radii.iter().product::<f64>());
-            meshing::ellipsoid(*radii, edge).map_err(fail)?
+            let mesh = meshing::ellipsoid(*radii, edge).map_err(fail)?;
+            if curved { on_ellipsoid(mesh, *radii) } else { mesh }
         }
         Shape::Cylinder { radius, length, resolution } => {
             let volume = std::f64::consts::PI * radius * radius * length;
             let edge = edge(*resolution, radius.min(*length), volume);
-            meshing::cylinder(*radius, *length, edge).map_err(fail)?
+            let mut mesh = meshing::cylinder(*radius, *length, edge).map_err(fail)?;
+            if curved {
+                meshing::curve_cylinder(&mut mesh, *radius);
+            }
+            mesh
         }
         Shape::File(file) => filled(scene, spec, file, notes)?,
         Shape::Rope { .. } | Shape::Cloth { .. } | Shape::Points { .. } => {
             return Err(spec.mesh.mark.error("ropes, cloth and points have no tets"));
         }
     })
+}
+
+/// The mesh with the nodes on the edges of its surface on the ellipsoid.
+fn on_ellipsoid(mut mesh: Mesh, radii: [f64; 3]) -> Mesh {
+    meshing::curve_ellipsoid(&mut mesh, radii);
+    mesh
 }
 
 /// The mesh in memory of that name, or the built-in one, or that of the file.
@@ -142,7 +163,10 @@ pub(super) fn load(
     let loaded = match (scene.meshes.get(&file.path), library::asset(&scene.origin.0, &file.path)) {
         (Some(mesh), _) => Ok(Loaded::Tets(Mesh::clone(mesh), Vec::new())),
         (None, Some(bytes)) => readers::read_bytes(&file.path, file.format, bytes),
-        (None, None) => readers::read_as(&scene.resolve(&file.path), file.format),
+        (None, None) => match &file.group {
+            Some(group) => readers::read_group(&scene.resolve(&file.path), file.format, group),
+            None => readers::read_as(&scene.resolve(&file.path), file.format),
+        },
     };
     let loaded = loaded.map_err(|e| spec.mesh.mark.error(e.to_string()))?;
     notes.extend(loaded.notes().iter().map(|note| format!("body \"{}\": {note}", spec.name)));

@@ -33,7 +33,7 @@ const VOLUMETRIC: Key = Key::optional(
     "volumetric",
     Kind::Word(|| words(VOLUMETRICS)),
     "\"mean\"",
-    Absent::Means("mean where nu is above 0.45, else pointwise"),
+    Absent::Means("mean where nu is above 0.4, else pointwise"),
     "How a quadratic tet resists a change of volume: its mean, which keeps nearly incompressible bodies from locking, or at each point.",
 )
 .only("element = \"quadratic\"");

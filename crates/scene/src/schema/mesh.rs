@@ -4,16 +4,19 @@ use super::kinds::{FACTOR, POINT};
 use super::quantity::Mark;
 use super::rotation::{self, Rotation};
 use super::shape::{FILE_KEYS, FileSpec, RESOLUTION, Resolution, SHAPES, Shape, file_path};
-use crate::document::key::{Absent, Case, Key, Kind, TableSchema, When};
+use crate::document::key::{Absent, Case, Key, Kind, TableSchema, When, words};
 use crate::document::{Item, Reader, SceneError, Value};
 
 const SCALE: Key = Key::optional(
     "scale",
-    Kind::Either(const { &[FACTOR, Kind::exactly(3, &FACTOR)] }),
-    "0.001",
+    Kind::Either(const { &[FACTOR, Kind::exactly(3, &FACTOR), Kind::Word(|| words(UNITS))] }),
+    "\"mm\"",
     Absent::Number(1.0),
-    "Factor on all coordinates, or three factors along x, y, z; applied first.",
+    "Factor on all coordinates, three factors along x, y, z, or the unit that the file is in; applied first.",
 );
+/// Lengths of units, m.
+const UNITS: &[(&str, f64)] =
+    &[("m", 1.0), ("cm", 1e-2), ("mm", 1e-3), ("um", 1e-6), ("in", 0.0254), ("ft", 0.3048)];
 const ROTATE: Key = Key::optional(
     "rotate",
     rotation::KIND,
@@ -88,6 +91,7 @@ impl MeshSpec {
             let shape = Shape::File(FileSpec {
                 path: file_path(item, path)?,
                 format: None,
+                group: None,
                 resolution: Resolution::Automatic,
                 embed: false,
                 thickness: None,
@@ -134,10 +138,11 @@ impl Transform {
                     let [x, y, z] = item.exactly("numbers")?;
                     [x.finite()?, y.finite()?, z.finite()?]
                 }
+                Value::Text(_) => [item.choice(UNITS)?; 3],
                 _ => [item.finite()?; 3],
             };
             if transform.scale.iter().any(|s| *s <= 0.0) {
-                return Err(item.error("must be positive; a file in millimetres needs scale = 0.001"));
+                return Err(item.error("must be positive; a file in millimetres needs scale = \"mm\""));
             }
         }
         transform.rotate = reader.optional(&ROTATE).map(|item| Rotation::read(&item)).transpose()?;

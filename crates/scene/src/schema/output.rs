@@ -116,6 +116,10 @@ pub enum FieldName {
     Pressure,
     /// Cauchy stress, Pa, per element.
     Stress,
+    /// Cauchy stress extrapolated to the nodes, Pa, per vertex.
+    NodalStress,
+    /// Its von Mises stress, Pa, per vertex.
+    NodalVonMises,
     /// det F, per element.
     J,
     /// Region number, per element.
@@ -133,6 +137,8 @@ pub const FIELD_NAMES: &[(&str, FieldName)] = &[
     ("strain_energy", FieldName::StrainEnergy),
     ("pressure", FieldName::Pressure),
     ("stress", FieldName::Stress),
+    ("nodal_stress", FieldName::NodalStress),
+    ("nodal_von_mises", FieldName::NodalVonMises),
     ("J", FieldName::J),
     ("tag", FieldName::Tag),
     ("mass", FieldName::Mass),
@@ -156,6 +162,7 @@ impl FieldName {
             Self::VonMises | Self::Pressure | Self::Stress => "Pa",
             Self::StrainEnergy => "J/m³",
             Self::Mass => "kg",
+            Self::NodalStress | Self::NodalVonMises => "Pa",
             Self::J | Self::Tag => "",
         }
     }
@@ -169,6 +176,10 @@ impl FieldName {
             Self::StrainEnergy => "Energy density, J/m³, per element.",
             Self::Pressure => "−⅓ tr σ, Pa, per element.",
             Self::Stress => "Cauchy stress, Pa, per element.",
+            Self::NodalStress => {
+                "Cauchy stress at the nodes, Pa, per vertex: that of the points of a quadratic tet, extrapolated; the mean of all tets there."
+            }
+            Self::NodalVonMises => "Von Mises stress of `nodal_stress`, Pa, per vertex.",
             Self::J => "det F, per element.",
             Self::Tag => "Number of the region, per element.",
             Self::Mass => "Mass, kg, per vertex.",

@@ -78,7 +78,7 @@ fn mesh() -> Vec<Case> {
         (mesh("box = { size = [1, 1, 1], cells = [9999, 9999, 9999] }"), 7, vec!["cells: makes 1.0e12 vertices", "fewer cells"]),
         (mesh("box = { size = [1, 1, 1], cells = [1, 1, 1] }, file = \"a\""), 7, vec!["mesh.file: a body has one mesh, but box"]),
         (mesh("file = \"\""), 7, vec!["is no path"]),
-        (mesh("file = \"a.stl\", scale = 0"), 7, vec!["mesh.scale: must be positive", "0.001"]),
+        (mesh("file = \"a.stl\", scale = 0"), 7, vec!["mesh.scale: must be positive", "\"mm\""]),
         (mesh("file = \"a.stl\", edge = 1, tets = 5"), 7, vec!["mesh.tets: edge and tets both"]),
         (mesh("file = \"a.stl\", format = \"slt\""), 7, vec!["did you mean \"stl\"?"]),
         (mesh("file = \"a.stl\", rotate = { axis = [0, 0, 0], degrees = 1 }"), 7, vec!["rotate.axis: is zero and has no direction"]),

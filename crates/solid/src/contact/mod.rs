@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `model` | what a contact model is, and what it is told of the bodies |
 //! | `surface` | the surface of a body, ready for signed distances |
+//! | `face_lattice`, `on_lattice` | quadratic faces as vertices and triangles between nodes, for every model |
 //! | `law` | the energy of one node as a function of its depth |
 //! | `obstacle` | any law: surface nodes against planes and spheres |
 //! | `vertex` | one vertex against one triangle: derivatives of the distance |
@@ -21,11 +22,13 @@
 
 pub mod barrier;
 mod chord;
+pub(crate) mod face_lattice;
 mod law;
 mod law_potential;
 mod model;
 mod motion;
 mod obstacle;
+pub(crate) mod on_lattice;
 mod penalty;
 mod surface;
 mod surface_contact;

@@ -153,7 +153,7 @@ impl BodyScale<'_> {
 
 /// The surfaces of all bodies. The surface of a body is made when it is first asked for.
 pub struct ContactSurfaces<'a> {
-    make: &'a dyn Fn(usize) -> ContactSurface,
+    make: &'a dyn Fn(usize) -> Arc<ContactSurface>,
     made: Vec<OnceCell<Arc<ContactSurface>>>,
     points: &'a dyn Fn() -> Vec<(u32, f64)>,
     obstacles: &'a [TriMesh],
@@ -164,7 +164,7 @@ impl<'a> ContactSurfaces<'a> {
     /// meshes that do not move.
     pub fn new(
         bodies: usize,
-        make: &'a dyn Fn(usize) -> ContactSurface,
+        make: &'a dyn Fn(usize) -> Arc<ContactSurface>,
         points: &'a dyn Fn() -> Vec<(u32, f64)>,
         obstacles: &'a [TriMesh],
     ) -> Self {
@@ -178,7 +178,7 @@ impl<'a> ContactSurfaces<'a> {
 
     /// The surface of a body.
     pub fn of(&self, body: usize) -> Arc<ContactSurface> {
-        self.made[body].get_or_init(|| Arc::new((self.make)(body))).clone()
+        self.made[body].get_or_init(|| (self.make)(body)).clone()
     }
 
     /// The surfaces of all bodies.

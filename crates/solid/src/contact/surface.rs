@@ -9,8 +9,8 @@ use crate::dofs::DofMap;
 use crate::math::vector::{
     V3, add, area_vector, bounds, distance, dot, nearest_on_triangle, norm, scale, sub,
 };
-use crate::mesh::Surface;
 use crate::mesh::bvh::{Box3, Bvh, square_to_box};
+use crate::mesh::{Surface, TriMesh};
 
 /// A body's surface in its own numbers, from 0, with what does not change as it moves.
 #[derive(Debug)]
@@ -81,6 +81,13 @@ impl ContactSurface {
             tets: Vec::new(),
         };
         let own = surface.to_tri_mesh(nodes.points());
+        let global = surface.vertices.iter().map(|n| dofs.global(*n)).collect();
+        let areas = surface.vertices.iter().map(|n| all[*n as usize]).collect();
+        Self::of_mesh(global, areas, own, nodes.is_closed())
+    }
+
+    /// Of a triangle mesh at rest: the global node and the area (m²) of each vertex, and whether it has an inside.
+    pub(super) fn of_mesh(nodes: Vec<u32>, areas: Vec<f64>, own: TriMesh, closed: bool) -> Self {
         let corner = |t: &[u32; 3], k: usize| own.vertices[t[k] as usize];
         let centers: Vec<V3> = (own.triangles.iter())
             .map(|t| scale(add(add(corner(t, 0), corner(t, 1)), corner(t, 2)), 1.0 / 3.0))
@@ -98,9 +105,9 @@ impl ContactSurface {
             offsets[v + 1] += offsets[v];
         }
         Self {
-            nodes: surface.vertices.iter().map(|n| dofs.global(*n)).collect(),
-            areas: surface.vertices.iter().map(|n| all[*n as usize]).collect(),
-            closed: nodes.is_closed(),
+            nodes,
+            areas,
+            closed,
             triangles,
             rest: own.vertices,
             offsets,

@@ -67,6 +67,14 @@ pub trait ElementCells {
     fn mass(&self) -> Option<&dyn ElementMass>;
     /// Appends a field at positions q, [`CellField::components`] numbers for each cell.
     fn append_field(&self, field: CellField, q: &[f64], out: &mut Vec<f64>);
+    /// Appends the Cauchy stress (Pa, nine numbers) at each node of each cell; the same all over cells that do not say otherwise.
+    fn append_nodal_stress(&self, q: &[f64], out: &mut Vec<f64>) {
+        let mut own = Vec::new();
+        self.append_field(CellField::Stress, q, &mut own);
+        for stress in own.chunks_exact(CellField::Stress.components()) {
+            (0..self.cell_kind().nodes()).for_each(|_| out.extend(stress));
+        }
+    }
 
     /// Adds the nodal forces Σ w P ∇N of the stress P that `law` makes of the gradients of two fields at each point.
     fn add_point_forces(&self, fields: [&[f64]; 2], law: &dyn PointLaw, out: &mut [f64]);

@@ -19,10 +19,16 @@ pub fn face_points() -> [FacePoint; 6] {
         [(0.445_948_490_915_965, 0.223_381_589_678_011), (0.091_576_213_509_771, 0.109_951_743_655_322)];
     std::array::from_fn(|p| {
         let (a, weight) = A[p / 3];
-        let l: [f64; 3] = std::array::from_fn(|k| if k == p % 3 { 1.0 - 2.0 * a } else { a });
+        FacePoint::at(std::array::from_fn(|k| if k == p % 3 { 1.0 - 2.0 * a } else { a }), weight)
+    })
+}
+
+impl FacePoint {
+    /// The point with these barycentric coordinates.
+    fn at(l: [f64; 3], weight: f64) -> Self {
         let corner = |k: usize| l[k] * (2.0 * l[k] - 1.0);
         let [c0, c1, c2] = l.map(|l| 4.0 * l - 1.0);
-        FacePoint {
+        Self {
             shape: [corner(0), corner(1), corner(2), 4.0 * l[0] * l[1], 4.0 * l[1] * l[2], 4.0 * l[2] * l[0]],
             slopes: [
                 [-c0, -c0],
@@ -34,10 +40,8 @@ pub fn face_points() -> [FacePoint; 6] {
             ],
             weight,
         }
-    })
-}
+    }
 
-impl FacePoint {
     /// The value there of a field with these values at the nodes.
     pub fn value(&self, nodes: &[V3; 6]) -> V3 {
         std::array::from_fn(|k| (0..6).map(|n| self.shape[n] * nodes[n][k]).sum())
@@ -88,20 +92,17 @@ mod tests {
     use super::*;
 
     /// ∫λ₀ᵃλ₁ᵇλ₂ᶜ over a triangle of area 1 = 2 a! b! c!/(a+b+c+2)!.
-    #[test]
-    fn the_rule_has_degree_four() {
+    fn has_degree(points: &[FacePoint], degree: i32) {
         let factorial = |n: i32| (1..=n).map(f64::from).product::<f64>();
         // λ from the shape functions: λ₀ = N₀ + ½(N₀₁ + N₂₀).
         let lambda = |p: &FacePoint| {
             let n = &p.shape;
             [n[0] + 0.5 * (n[3] + n[5]), n[1] + 0.5 * (n[3] + n[4]), n[2] + 0.5 * (n[4] + n[5])]
         };
-        for a in 0..=4 {
-            for b in 0..=4 - a {
-                let sum: f64 = face_points()
-                    .iter()
-                    .map(|p| p.weight * lambda(p)[0].powi(a) * lambda(p)[1].powi(b))
-                    .sum();
+        for a in 0..=degree {
+            for b in 0..=degree - a {
+                let sum: f64 =
+                    points.iter().map(|p| p.weight * lambda(p)[0].powi(a) * lambda(p)[1].powi(b)).sum();
                 let exact = 2.0 * factorial(a) * factorial(b) / factorial(a + b + 2);
                 assert!((sum - exact).abs() < 1e-14, "{a} {b}: {sum}");
             }
@@ -109,19 +110,27 @@ mod tests {
     }
 
     #[test]
+    fn rules_have_their_degrees() {
+        has_degree(&face_points(), 4);
+    }
+
+    #[test]
     fn a_flat_face_has_its_area_on_the_edges() {
         let corners = [[0.0, 0.0, 1.0], [2.0, 0.0, 1.0], [0.0, 3.0, 1.0]];
         let middle = |a: usize, b: usize| std::array::from_fn(|k| 0.5 * (corners[a][k] + corners[b][k]));
         let nodes = [corners[0], corners[1], corners[2], middle(0, 1), middle(1, 2), middle(2, 0)];
-        let mut weights = [0.0; 6];
-        for point in face_points() {
-            let area = point.area_vector(&nodes);
-            assert!(area[0].abs() + area[1].abs() < 1e-15 && area[2] > 0.0);
-            (0..6).for_each(|n| weights[n] += area[2] * point.shape[n]);
-        }
-        for (n, weight) in weights.into_iter().enumerate() {
-            let exact = if n < 3 { 0.0 } else { 1.0 };
-            assert!((weight - exact).abs() < 1e-14, "{weights:?}");
-        }
+        let check = |points: &[FacePoint]| {
+            let mut weights = [0.0; 6];
+            for point in points {
+                let area = point.area_vector(&nodes);
+                assert!(area[0].abs() + area[1].abs() < 1e-15 && area[2] > 0.0);
+                (0..6).for_each(|n| weights[n] += area[2] * point.shape[n]);
+            }
+            for (n, weight) in weights.into_iter().enumerate() {
+                let exact = if n < 3 { 0.0 } else { 1.0 };
+                assert!((weight - exact).abs() < 1e-14, "{weights:?}");
+            }
+        };
+        check(&face_points());
     }
 }

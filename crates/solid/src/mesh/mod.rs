@@ -15,6 +15,7 @@
 
 pub(crate) mod bvh;
 mod cells;
+mod curved;
 mod display;
 mod embed;
 mod faces;

@@ -13,7 +13,7 @@ mod tetrahedralize;
 mod tree;
 
 pub use box_mesh::{Diagonals, box_mesh, box_mesh_with};
-pub use shapes::{cylinder, ellipsoid, sphere};
+pub use shapes::{curve_cylinder, curve_ellipsoid, cylinder, ellipsoid, sphere};
 pub use tetrahedralize::{Filled, Options, Resolution, tetrahedralize, tetrahedralize_with};
 
 use std::fmt;

@@ -45,6 +45,23 @@ pub fn ellipsoid(half_axes: [f64; 3], edge_length: f64) -> Result<Mesh, MeshingE
     Ok(mesh)
 }
 
+/// Puts the nodes on the edges of the surface of an ellipsoid onto it, for quadratic tets.
+pub fn curve_ellipsoid(mesh: &mut Mesh, half_axes: [f64; 3]) {
+    mesh.curve_surface(|_, middle| {
+        let size = (0..3).map(|k| (middle[k] / half_axes[k]).powi(2)).sum::<f64>().sqrt();
+        (size > 0.0).then(|| middle.map(|x| x / size))
+    });
+}
+
+/// Puts the nodes on the edges of the wall of a [`cylinder`] onto it, for quadratic tets.
+pub fn curve_cylinder(mesh: &mut Mesh, radius: f64) {
+    mesh.curve_surface(|ends, [x, y, z]| {
+        let on_wall = |p: [f64; 3]| (p[0].hypot(p[1]) / radius - 1.0).abs() < 1e-9;
+        let size = x.hypot(y) / radius;
+        (ends.into_iter().all(on_wall) && size > 0.0).then_some([x / size, y / size, z])
+    });
+}
+
 /// A solid cylinder: `radius` (m) around the z axis, from z = 0 to z = `length` (m), in tets of edge
 /// about `edge_length` (m).
 ///

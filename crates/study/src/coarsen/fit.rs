@@ -41,15 +41,23 @@ impl ModalFit {
     }
 
     /// The `fit` of the coarse body, and its shapes as point data of the mesh. A coarse mesh that does not have the modes of
-    /// the fine one gets no fit.
-    pub fn spec(&self, notes: &mut Vec<String>) -> (Node, Vec<(String, Vec<f64>)>) {
+    /// the fine one gets no fit. With `own_shapes` the modes keep the shapes that they have: those of quadratic tets are near to the
+    /// fine ones, and a file has no places for the nodes on their edges.
+    pub fn spec(&self, own_shapes: bool, notes: &mut Vec<String>) -> (Node, Vec<(String, Vec<f64>)>) {
         let number = |x: f64| Node { value: Value::Number(x), place: Place::Unknown };
         let list = |nodes: Vec<Node>| Node { value: Value::Array(nodes), place: Place::Unknown };
         let (mut phases, mut fields) = (Vec::new(), Vec::new());
         for (p, (until, spectra)) in self.phases.iter().enumerate() {
             let (found, of) = (spectra.found(), spectra.coarse.len());
             let mut phase = Vec::new();
-            if spectra.is_acceptable() {
+            if spectra.is_acceptable() && own_shapes {
+                let ratio = |(i, ratio): (usize, f64)| match spectra.formed.contains(&spectra.partner[i]) {
+                    true => number(ratio.clamp(1e-3, 1e3)),
+                    false => number(1.0),
+                };
+                let ratios = spectra.ratios().into_iter().enumerate().map(ratio).collect();
+                phase.push(("ratios", list(ratios)));
+            } else if spectra.is_acceptable() {
                 let name = if self.phases.len() == 1 { "mode".to_string() } else { format!("mode{}", p + 1) };
                 let n = spectra.shapes.len() / spectra.formed.len().max(1);
                 for (i, shape) in spectra.shapes.chunks_exact(n.max(1)).enumerate() {

@@ -73,6 +73,8 @@ pub struct CoarsenOptions {
     pub traction: Option<Traction>,
     /// Whether all ways are compared, those with coarse normals and with linearly varying stresses as well.
     pub all_tractions: bool,
+    /// Whether the coarse body is made of quadratic tets, which bend and twist with few of them.
+    pub quadratic: bool,
 }
 
 /// What came out.
@@ -126,6 +128,9 @@ pub fn coarsen(
     let tensors = (!method.keeps_material).then_some(model);
     let transfer::TransferredScene { mut document, mut meshes } =
         transfer::coarse_document(scene, number, &fine, &fitted, tensors, &mut notes)?;
+    if request.quadratic {
+        transfer::make_quadratic(document::item(&mut document, "body", number));
+    }
     let model = if method.keeps_material { fine.model.as_str() } else { model };
     if candidates.len() > 1 {
         progress("first frequencies of both", 0.5);
@@ -156,7 +161,7 @@ pub fn coarsen(
         progress("modes of both", 0.5);
         fit::integrator(scene, &mut document, &mut notes);
         let body = document::item(&mut document, "body", number);
-        if by == FitBy::Modes && tensors.is_some() {
+        if by == FitBy::Modes && tensors.is_some() && !request.quadratic {
             // Mass that is lumped at few vertices lies too far outside, so that the modal masses would be too large.
             document::set(body, "mass", document::text("consistent"));
         }
@@ -164,7 +169,7 @@ pub fn coarsen(
             in_memory(scene, document.clone(), vec![(transfer::COARSE_MESH_FILE.to_owned(), mesh.clone())])?;
         let modes = request.modes.unwrap_or(if tensors.is_some() { MOST_MODES } else { 10 });
         let fit = fit::ModalFit::new(scene, &coarse, number, modes, by)?;
-        let (spec, shapes) = fit.spec(&mut notes);
+        let (spec, shapes) = fit.spec(request.quadratic, &mut notes);
         document::set(document::item(&mut document, "body", number), "fit", spec);
         mesh.point_data.extend(shapes);
         found = Some(fit);

@@ -116,6 +116,16 @@ fn body(table: &mut Node, model: Option<&str>) {
     }
 }
 
+/// Makes the coarse body one of quadratic tets. Masses of vertices say nothing of nodes on edges, densities of tets do.
+pub(super) fn make_quadratic(body: &mut Node) {
+    set(body, "element", text("quadratic"));
+    let Value::Table(table) = &mut body.value else { return };
+    table.remove("mass");
+    if let Some(Value::Table(material)) = table.value_mut("material") {
+        material.set("rho", Place::Unknown, table_of(&[("cell_data", text("rho"))]));
+    }
+}
+
 /// Whether a material is the same on any mesh of the body.
 fn is_mesh_independent(material: &MaterialSpec) -> bool {
     let free = |field: &Field| match field {

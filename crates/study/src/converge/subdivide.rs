@@ -48,6 +48,7 @@ pub fn refined(scene: &Scene, built: &Built, times: u32) -> Scene {
                 *file = FileSpec {
                     path: name.clone(),
                     format: None,
+                    group: None,
                     resolution: Resolution::Automatic,
                     embed: false,
                     thickness: file.thickness,

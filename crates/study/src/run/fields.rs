@@ -71,6 +71,10 @@ fn compute(built: &Built, wanted: &[FieldName]) -> Vec<FieldData> {
                 cell("pressure", 1, stresses.as_chunks().0.iter().map(pressure).collect())
             }
             FieldName::Stress => cell("stress", 9, of_cells(built, CellField::Stress, &state.q)),
+            FieldName::NodalStress => vertex("nodal_stress", 9, nodal_stress(built, &state.q)),
+            FieldName::NodalVonMises => {
+                vertex("nodal_von_mises", 1, elements::von_mises(&nodal_stress(built, &state.q)))
+            }
             FieldName::J => cell("J", 1, of_cells(built, CellField::VolumeRatio, &state.q)),
             FieldName::Tag => {
                 let tags = output::cell_tags(model.bodies());
@@ -82,6 +86,11 @@ fn compute(built: &Built, wanted: &[FieldName]) -> Vec<FieldData> {
 
 fn of_cells(built: &Built, field: CellField, q: &[f64]) -> Vec<f64> {
     output::cell_field(built.simulation.system().bodies(), field, q)
+}
+
+fn nodal_stress(built: &Built, q: &[f64]) -> Vec<f64> {
+    let model = built.simulation.system();
+    output::nodal_stress(model.bodies(), model.node_masses().len(), q)
 }
 
 /// The von Mises stress of each cell, Pa.

@@ -26,6 +26,7 @@ pub fn run(figures: &mut Figures) -> CommandResult {
             display: false,
             traction: None,
             all_tractions: false,
+            quadratic: false,
         };
         let began = Instant::now();
         let made = coarsen(&scene, &request, &mut |_, _| {}).map_err(Failure::input)?;

@@ -1,9 +1,10 @@
 //! Gmsh `.msh`: Geuzaine and Remacle, "Gmsh: a 3-D finite element mesh generator", IJNME 79(11),
-//! 2009; file formats 2.2 and 4.1 in its reference manual. This file reads the sections that both
-//! versions share. Nodes and elements differ: `version2` and `version4` read them.
+//! 2009; file formats 1, 2.2 and 4.1 in its reference manual. This file reads the sections that both
+//! versions share. Nodes and elements differ: `version1`, `version2` and `version4` read them.
 
 mod element_type;
 mod groups;
+mod version1;
 mod version2;
 mod version4;
 
@@ -17,7 +18,7 @@ use groups::Groups;
 pub(super) const READER: Reader = Reader {
     name: "Gmsh",
     extensions: &["msh"],
-    summary: "2.2 and 4.1, text and binary; physical volumes as tags with their names, other physical groups as vertex sets",
+    summary: "1, 2.2 and 4.1, text and binary; physical volumes as tags with their names, other physical groups as vertex sets",
     content: Content::Solid,
     begins: |head| TextCursor::new(head, None).word().is_some_and(|w| w.first() == Some(&b'$')),
     beginning: "$MeshFormat",
@@ -59,6 +60,8 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
     let mut raw = RawMesh { repeats_are_groups: true, ..RawMesh::default() };
     let mut groups = Groups::default();
     let mut format = None;
+    // Version 1 has no $MeshFormat.
+    let mut version_1 = false;
     let mut seen: Vec<&[u8]> = Vec::new();
     while let Some(word) = scan.word() {
         let Some(name) = word.strip_prefix(b"$") else {
@@ -67,13 +70,7 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
                 "a count and the lines after it may disagree",
             );
         };
-        if name == b"NOD" {
-            return scan.fail(
-                "this is version 1 of Gmsh's format",
-                "write it in version 4.1: gmsh old.msh -save -format msh41 -o new.msh",
-            );
-        }
-        if matches!(name, b"MeshFormat" | b"Nodes" | b"Elements" | b"Entities") {
+        if matches!(name, b"MeshFormat" | b"Nodes" | b"Elements" | b"Entities" | b"NOD" | b"ELM") {
             if seen.contains(&name) {
                 return scan.fail(format!("${} comes twice", show(name)), "write the mesh again");
             }
@@ -82,6 +79,18 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
         if name == b"MeshFormat" {
             format = Some(mesh_format(&mut scan)?);
             end_section(&mut scan, name)?;
+            continue;
+        }
+        if matches!(name, b"NOD" | b"ELM") && format.is_none() {
+            version_1 = true;
+            match name {
+                b"NOD" => {
+                    version1::nodes(&mut scan, &mut raw)?;
+                    index(&mut raw)?;
+                }
+                _ => version1::elements(&mut scan, &mut raw, &mut groups)?,
+            }
+            end_section_of(&mut scan, b"$END", name)?;
             continue;
         }
         let known = matches!(name, b"PhysicalNames" | b"Entities" | b"Nodes" | b"Elements");
@@ -105,24 +114,23 @@ fn parse(data: &[u8]) -> Result<RawMesh, ReadError> {
                 } else {
                     version4::nodes(&mut scan, format, &mut raw)?;
                 }
-                if let Err(id) = raw.vertex_ids.index() {
-                    return Err(ReadError::new(
-                        Place::Vertex(id),
-                        "two nodes have this number",
-                        "renumber the mesh",
-                    ));
-                }
+                index(&mut raw)?;
             }
             (_, 2) => version2::elements(&mut scan, format, &mut raw, &mut groups)?,
             (_, _) => version4::elements(&mut scan, format, &mut raw, &mut groups)?,
         }
         end_section(&mut scan, name)?;
     }
-    if format.is_none() {
+    if format.is_none() && !version_1 {
         return scan.fail("$MeshFormat is missing", "write the mesh again");
     }
     groups.finish(&mut raw);
     Ok(raw)
+}
+
+fn index(raw: &mut RawMesh) -> Result<(), ReadError> {
+    let twice = |id| ReadError::new(Place::Vertex(id), "two nodes have this number", "renumber the mesh");
+    raw.vertex_ids.index().map_err(twice)
 }
 
 fn mesh_format(scan: &mut TextCursor) -> Result<Format, ReadError> {
@@ -161,15 +169,19 @@ fn mesh_format(scan: &mut TextCursor) -> Result<Format, ReadError> {
 }
 
 fn end_section(scan: &mut TextCursor, name: &[u8]) -> Result<(), ReadError> {
+    end_section_of(scan, b"$End", name)
+}
+
+fn end_section_of(scan: &mut TextCursor, prefix: &[u8], name: &[u8]) -> Result<(), ReadError> {
     let start = scan.pos;
     let found = scan.word();
-    if found.and_then(|w| w.strip_prefix(b"$End")) == Some(name) {
+    if found.and_then(|w| w.strip_prefix(prefix)) == Some(name) {
         return Ok(());
     }
     let found = found.map_or("the end of the file".to_string(), |w| format!("`{}`", show(w)));
     scan.pos = start;
     scan.fail(
-        format!("$End{} should be here, found {found}", show(name)),
+        format!("{}{} should be here, found {found}", show(prefix), show(name)),
         "the section has more or less than its count says: write the mesh again",
     )
 }

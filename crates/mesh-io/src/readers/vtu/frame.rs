@@ -33,7 +33,7 @@ pub struct FrameField {
 
 /// Reads a frame (`.vtu`) with all of its cells and fields.
 pub fn read_frame(path: &Path) -> Result<FrameData, ReadError> {
-    let data = load(path, Some(&READER)).map_err(|e| e.in_file(path))?;
+    let data = load(path, &[&READER]).map_err(|e| e.in_file(path))?;
     parse(&data).map_err(|e| e.in_file(path))
 }
 

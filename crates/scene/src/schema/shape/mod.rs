@@ -104,6 +104,8 @@ pub struct FileSpec {
     pub path: String,
     /// One of [`lilyan_mesh_io::readers::formats`]; absent: the one that the extension of the file names.
     pub format: Option<&'static str>,
+    /// The group or object of an `.obj` file that is taken; absent: all faces.
+    pub group: Option<String>,
     /// How finely a surface is tetrahedralised.
     pub resolution: Resolution,
     /// Embed a surface in a coarser mesh instead of tetrahedralising it.

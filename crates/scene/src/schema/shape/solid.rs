@@ -71,8 +71,15 @@ const THICKNESS: Key = Key::optional(
     Absent::Means("the surface is filled with tets"),
     "Thickness of a surface that stays one.",
 );
+const GROUP: Key = Key::optional(
+    "group",
+    Kind::Text,
+    "\"left\"",
+    Absent::Means("all faces"),
+    "The group or object of an .obj file that is taken, so that each can be a body.",
+);
 /// Keys that may stand beside `file`.
-pub(in crate::schema) const FILE_KEYS: &[Key] = &[FORMAT, EDGE, TETS, EMBED, THICKNESS];
+pub(in crate::schema) const FILE_KEYS: &[Key] = &[FORMAT, GROUP, EDGE, TETS, EMBED, THICKNESS];
 
 /// `sphere` of a mesh.
 pub(super) const SPHERE: Key = Key::required(
@@ -128,10 +135,8 @@ static ELLIPSOID_TABLE: TableSchema = TableSchema {
 };
 
 fn formats() -> Vec<Choice> {
-    let of = |reader: &'static readers::Reader| {
-        reader.extensions.iter().map(|name| Choice { name, doc: reader.summary })
-    };
-    READERS.iter().flat_map(of).collect()
+    let summary = |name| READERS.iter().find(|r| r.extensions.contains(&name)).map_or("", |r| r.summary);
+    readers::formats().map(|name| Choice { name, doc: summary(name) }).collect()
 }
 
 pub(super) fn read_box(item: &Item<'_>, _: &mut Reader<'_>) -> Result<Shape, SceneError> {
@@ -159,6 +164,7 @@ pub(super) fn read_file(item: &Item<'_>, mesh: &mut Reader<'_>) -> Result<Shape,
     Ok(Shape::File(FileSpec {
         path: file_path(item, item.text()?)?,
         format: format.transpose()?,
+        group: mesh.optional(&GROUP).map(|group| group.text().map(str::to_owned)).transpose()?,
         resolution: Resolution::read(mesh)?,
         embed: mesh.flag(&EMBED)?,
         thickness: mesh.optional_number(&THICKNESS)?,

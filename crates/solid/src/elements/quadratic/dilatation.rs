@@ -1,17 +1,33 @@
-//! Mean dilatation against volumetric locking \[simo1985\]: the ratio of volumes of each point becomes the mean of its tet.
+//! Mean dilatation against volumetric locking \[simo1985\]: the ratio of volumes of each point becomes nearly the mean of its tet.
 //!
-//! With J̄ = Σ w J/V and s = (J̄/J)^⅓ the material sees F̂ = s F, for which det F̂ = J̄; W = Σ w ψ(F̂). Of a material that is linear in
-//! a fixed frame, tr F takes the place of J: F̂ = F + ⅓(t̄ − tr F) 1. Both have rates of the same form,
-//!   dF̂ = s (dF + ⅓(δ − c:dF) E),   δ = Σ w r c:dF/V,
-//! with E = F, c = F⁻ᵀ, r = J/J̄, or E = c = 1, s = r = 1. The transpose makes of P̂ = ∂ψ/∂F̂
-//!   P = s P̂ + (r π − ⅓ s P̂:E) c,   π = ⅓ Σ w s P̂:E/V.
+//! With J̄ = Σ w J/V, J̃ = θ J̄ + (1 − θ) J and s = (J̃/J)^⅓ the material sees F̂ = s F, for which det F̂ = J̃; W = Σ w ψ(F̂). Of a material
+//! that is linear in a fixed frame, tr F takes the place of J: F̂ = F + ⅓θ(t̄ − tr F) 1. Both have rates of the same form,
+//!   dF̂ = s (dF + a (δ − c:dF) E),   δ = Σ w r c:dF/V,
+//! with E = F, c = F⁻ᵀ, r = J/J̄, a = ⅓θ J̄/J̃, or E = c = 1, s = r = 1, a = ⅓θ. The transpose makes of P̂ = ∂ψ/∂F̂
+//!   P = s P̂ + (r π − a s P̂:E) c,   π = Σ w a s P̂:E/V.
 //! A tet with an inverted point has no such F̂: its energy is +∞ whatever the material.
+//!
+//! θ = 1 would be the mean alone. Then a volume that changes linearly over the tet costs nothing, and neither does a motion that
+//! is locally a similarity: a beam that is one tet thick bends by swelling on one side, at a third of its frequency. So such
+//! changes meet the bulk modulus κ* that the shear modulus would have at ν = 0.3: with θ = 1 − √(κ*/κ) their energy is
+//! ½ (1 − θ)²κ = ½ κ*. Nearly incompressible solutions have next to none of them, so that this does not lock.
 
 use super::kernel::{BATCH, POINTS, RestPoint};
 use super::shape::NODES;
 use super::{QuadraticTets, sorted_slopes};
+use crate::materials::Lame;
 use crate::materials::{Mat9, Material, Places, cholesky_transposed};
-use crate::math::{Lanes, Mat3, Scalar};
+use crate::math::{LANES, Lanes, Mat3, Scalar};
+
+/// κ*/μ, of a body with ν = 0.3.
+const BULK_OF_CHANGES: f64 = 2.0 * 1.3 / (3.0 * (1.0 - 0.6));
+
+/// θ of a tet.
+pub(super) fn evened(moduli: Lame) -> f64 {
+    let bulk = moduli.lambda + 2.0 / 3.0 * moduli.mu;
+    let ratio = BULK_OF_CHANGES * moduli.mu / bulk;
+    if ratio > 0.0 && ratio < 1.0 { 1.0 - ratio.sqrt() } else { 0.0 }
+}
 
 /// F̂ at the points of a tet, or of four, and what its rates are made of.
 pub(super) struct EvenDilatation<T> {
@@ -20,6 +36,8 @@ pub(super) struct EvenDilatation<T> {
     direction: [Mat3<T>; POINTS],
     along: [Mat3<T>; POINTS],
     stretch: [T; POINTS],
+    /// a.
+    part: [T; POINTS],
     ratio: [T; POINTS],
     shares: [T; POINTS],
     /// The smallest J, or 1: where it is not positive there is no F̂.
@@ -28,19 +46,21 @@ pub(super) struct EvenDilatation<T> {
 }
 
 impl<T: Scalar> EvenDilatation<T> {
-    /// From F and the part of the volume of each point; `finite`: by J, else by tr F.
+    /// From F, the part of the volume of each point and θ; `finite`: by J, else by tr F.
     #[inline(always)]
-    pub fn new(finite: bool, F: &[Mat3<T>; POINTS], shares: [T; POINTS]) -> Self {
+    pub fn new(finite: bool, F: &[Mat3<T>; POINTS], shares: [T; POINTS], theta: T) -> Self {
         let one = T::one();
         if !finite {
             let trace = F.map(|F| F.trace());
             let mean = weighted(shares, trace);
             let unit = Mat3::identity();
+            let part = theta.scale(1.0 / 3.0);
             return Self {
-                even: std::array::from_fn(|q| F[q] + unit.scale((mean - trace[q]).scale(1.0 / 3.0))),
+                even: std::array::from_fn(|q| F[q] + unit.scale(part * (mean - trace[q]))),
                 direction: [unit; POINTS],
                 along: [unit; POINTS],
                 stretch: [one; POINTS],
+                part: [part; POINTS],
                 ratio: [one; POINTS],
                 shares,
                 least: one,
@@ -54,12 +74,14 @@ impl<T: Scalar> EvenDilatation<T> {
             a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
         });
         let mean = weighted(shares, J);
-        let stretch = J.map(|J| (mean / J).cbrt());
+        let even = J.map(|J| theta * mean + (one - theta) * J);
+        let stretch: [T; POINTS] = std::array::from_fn(|q| (even[q] / J[q]).cbrt());
         Self {
             even: std::array::from_fn(|q| F[q].scale(stretch[q])),
             direction: *F,
             along: std::array::from_fn(|q| cofactors[q].scale(one / J[q])),
             stretch,
+            part: even.map(|even| (theta * mean / even).scale(1.0 / 3.0)),
             ratio: J.map(|J| J / mean),
             shares,
             least: J.into_iter().fold(mean, |least, J| T::select_positive(least - J, J, least)),
@@ -73,7 +95,7 @@ impl<T: Scalar> EvenDilatation<T> {
         let own: [T; POINTS] = std::array::from_fn(|q| self.along[q].dot(&dF[q]));
         let mean = weighted(self.shares, std::array::from_fn(|q| self.ratio[q] * own[q]));
         std::array::from_fn(|q| {
-            let change = self.direction[q].scale((mean - own[q]).scale(1.0 / 3.0));
+            let change = self.direction[q].scale(self.part[q] * (mean - own[q]));
             (dF[q] + change).scale(self.stretch[q])
         })
     }
@@ -82,7 +104,7 @@ impl<T: Scalar> EvenDilatation<T> {
     #[inline(always)]
     pub fn stress(&self, even: &[Mat3<T>; POINTS]) -> [Mat3<T>; POINTS] {
         let own: [T; POINTS] =
-            std::array::from_fn(|q| (self.stretch[q] * even[q].dot(&self.direction[q])).scale(1.0 / 3.0));
+            std::array::from_fn(|q| self.part[q] * self.stretch[q] * even[q].dot(&self.direction[q]));
         let mean = weighted(self.shares, own);
         std::array::from_fn(|q| {
             let pressure = self.ratio[q] * mean - own[q];
@@ -115,7 +137,7 @@ impl EvenDilatation<f64> {
         let square = |m: [f64; 9]| Mat3::from_fn(|i, j| m[3 * i + j]);
         let stresses = stresses.filter(|_| self.finite);
         let work = |q: usize| stresses.map_or(0.0, |P| P[q].dot(&self.even[q]));
-        let pressure: f64 = (0..POINTS).map(|q| self.shares[q] * work(q) / 3.0).sum();
+        let pressure: f64 = (0..POINTS).map(|q| self.shares[q] * self.part[q] * work(q)).sum();
         let (mut own, mut other) = ([[[0.0; 9]; 9]; POINTS], [[0.0; 9]; POINTS]);
         let mut curvature = -pressure;
         for q in 0..POINTS {
@@ -124,28 +146,30 @@ impl EvenDilatation<f64> {
             // H:E, and E:H:E.
             let along: [f64; 9] = std::array::from_fn(|x| (0..9).map(|y| H[x][y] * E[y]).sum());
             let twice: f64 = (0..9).map(|x| E[x] * along[x]).sum();
-            let (ss, third) = (s * s, 1.0 / 3.0);
-            curvature += self.shares[q] * ss * twice / 9.0;
+            let (ss, a) = (s * s, self.part[q]);
+            curvature += self.shares[q] * ss * a * a * twice;
             for x in 0..9 {
                 for y in 0..9 {
-                    let deviatoric = H[x][y] - third * (along[x] * c[y] + c[x] * along[y])
-                        + third * third * twice * c[x] * c[y];
+                    let deviatoric =
+                        H[x][y] - a * (along[x] * c[y] + c[x] * along[y]) + a * a * twice * c[x] * c[y];
                     own[q][x][y] = ss * deviatoric;
                 }
-                other[q][x] = third * ss * (along[x] - third * twice * c[x]);
+                other[q][x] = a * ss * (along[x] - a * twice * c[x]);
             }
             if let Some(P) = stresses {
                 let (P, work, ratio) = (flat(&P[q]), work(q), self.ratio[q]);
-                curvature += self.shares[q] * work / 9.0;
+                // d²s/s = a (dδ + tr(F⁻¹dF F⁻¹dF)) + b (δ − c:dF)².
+                let b = a * a + a * (1.0 - 3.0 * a);
+                curvature += self.shares[q] * work * b;
                 for x in 0..9 {
                     for y in 0..9 {
                         // c_ia c_kb of (i, b) and (k, a): tr(F⁻¹dF F⁻¹dF).
                         let crossed = self.along[q][(x / 3, y % 3)] * self.along[q][(y / 3, x % 3)];
-                        own[q][x][y] += (work / 9.0 + pressure * ratio) * c[x] * c[y]
-                            + (third * work - pressure * ratio) * crossed
-                            - third * s * (c[x] * P[y] + P[x] * c[y]);
+                        own[q][x][y] += (work * b + pressure * ratio) * c[x] * c[y]
+                            + (a * work - pressure * ratio) * crossed
+                            - a * s * (c[x] * P[y] + P[x] * c[y]);
                     }
-                    other[q][x] += third * s * P[x] - work / 9.0 * c[x];
+                    other[q][x] += a * s * P[x] - work * b * c[x];
                 }
             }
         }
@@ -220,7 +244,7 @@ impl QuadraticTets {
     #[inline(always)]
     pub(super) fn even(&self, block: usize, F: &BlockMatrices) -> EvenDilatation<Lanes> {
         let points = std::array::from_fn(|q| self.rest_point(block, q));
-        EvenDilatation::new(self.material.card().frame_indifferent, F, shares(points))
+        EvenDilatation::new(self.material.card().frame_indifferent, F, shares(points), self.evened[block])
     }
 
     /// ψ(F̂) of blocks from number `first` on.
@@ -322,6 +346,8 @@ impl QuadraticTets {
         let volume = self.volume(e);
         let F = std::array::from_fn(|point| self.gradient_of(e, point, q));
         let shares = std::array::from_fn(|point| self.weight(e, point) / volume);
-        EvenDilatation::new(self.material.card().frame_indifferent, &F, shares)
+        let place = self.places[e] as usize;
+        let theta = self.evened[place / LANES].0[place % LANES];
+        EvenDilatation::new(self.material.card().frame_indifferent, &F, shares, theta)
     }
 }

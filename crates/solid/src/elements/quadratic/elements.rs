@@ -2,6 +2,7 @@
 
 use super::QuadraticTets;
 use super::kernel::POINTS;
+use super::shape::{A, D, EDGES};
 use crate::elements::tets::material_tangent;
 use crate::elements::{CellField, ElementCells, ElementMass, Elements, PointLaw, PointSet};
 use crate::materials::Frame;
@@ -94,6 +95,27 @@ impl ElementCells for QuadraticTets {
                     let states = self.states(e, q);
                     out.extend(self.mean(e, |k| states[k].cauchy()));
                 }
+            }
+        }
+    }
+
+    /// The field that is linear over the tet and has the values of the four points.
+    fn append_nodal_stress(&self, q: &[f64], out: &mut Vec<f64>) {
+        for e in 0..QuadraticTets::len(self) {
+            let at_points = self.states(e, q).map(|state| state.cauchy());
+            let nodes = self.tet(e);
+            let corners: [[f64; 9]; 4] = std::array::from_fn(|c| {
+                // Points belong to corners in ascending order.
+                let own = &at_points[(0..4).filter(|k| nodes[*k] < nodes[c]).count()];
+                std::array::from_fn(|k| {
+                    // λ of a point is A + D at its own corner and A at the others, and 4 A + D = 1.
+                    let sum: f64 = at_points.iter().map(|stress| stress[k]).sum();
+                    (own[k] - A * sum) / D
+                })
+            });
+            out.extend(corners.as_flattened());
+            for [i, j] in EDGES {
+                out.extend((0..9).map(|k| 0.5 * (corners[i][k] + corners[j][k])));
             }
         }
     }

@@ -50,6 +50,8 @@ pub struct QuadraticTets {
     density: Vec<f64>,
     /// Against volumetric locking, see [`dilatation`].
     mean_dilatation: bool,
+    /// How far, θ of each block; empty without.
+    evened: Vec<Lanes>,
     /// The nodes of each run.
     members: RunMembers,
     /// How matrices of the patterns that were asked for are summed up.
@@ -77,7 +79,7 @@ impl QuadraticTets {
         let (blocks, rest): (Vec<Block10>, Vec<Vec<RestPoint>>) = blocks.into_iter().unzip();
         let entries: Vec<[u32; POINTS]> = places.iter().map(|&place| entry_places(place as usize)).collect();
         let count = POINTS * blocks.len();
-        Self {
+        let mut tets = Self {
             blocks,
             rest: rest.concat(),
             constants: constants.placed(&entries, count),
@@ -87,10 +89,19 @@ impl QuadraticTets {
             material,
             density,
             mean_dilatation,
+            evened: Vec::new(),
             members,
             sharing: Sharing::new(RUN),
             dofs: dofs.clone(),
+        };
+        if mean_dilatation {
+            tets.evened = vec![Lanes([0.0; LANES]); tets.blocks.len()];
+            for e in 0..tets.len() {
+                let place = tets.places[e] as usize;
+                tets.evened[place / LANES].0[place % LANES] = dilatation::evened(tets.moduli(e));
+            }
         }
+        tets
     }
 
     /// Number of tets.
