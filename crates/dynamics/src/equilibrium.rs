@@ -320,6 +320,7 @@ impl System for &StaticSystem<'_> {
             loads: None,
             dissipation: inner.applied.map(|_| *self as &dyn Dissipation),
             applied: None,
+            friction: None,
             end_impulse: None,
             constraints: inner.constraints.map(|_| *self as &dyn Constraints),
             feasible_step: inner.feasible_step,
@@ -371,6 +372,7 @@ impl Dissipation for StaticSystem<'_> {
         add_midpoint_forces(self, t0, h, q0, q1, f);
     }
     fn add_damping_matrix(&self, _t: f64, _q: &[f64], _v: &[f64], _d: &mut BlockMatrix) {}
+    fn add_mean_damping_matrix(&self, _t: f64, _h: f64, _between: &[f64], _v: &[f64], _d: &mut BlockMatrix) {}
 }
 
 impl PrescribedMotion for StaticSystem<'_> {

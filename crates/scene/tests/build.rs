@@ -213,7 +213,9 @@ fn unlikely_starts_are_warned_about() {
     let warnings = |overrides: &[&str]| made(BAR, overrides).1.warnings.join("; ");
     let (gravity, fast) = ("environment.gravity=[0, -9.81, 0]", "integrator.name=\"energy-momentum\"");
     let floor = |height: f64| {
-        format!("contact=[{{ kind = \"plane\", point = [0, {height}, 0], normal = [0, 1, 0] }}]")
+        format!(
+            "contact=[{{ kind = \"plane\", model = \"penalty\", point = [0, {height}, 0], normal = [0, 1, 0] }}]"
+        )
     };
     assert_eq!(warnings(&[gravity, fast, &floor(0.0)]), "", "a body that stands on the floor");
     assert!(
@@ -409,8 +411,30 @@ fn a_barrier_refuses_what_it_cannot_keep() {
     };
     let touching = refused(&[&floor(0.0, "")]);
     assert!(touching.contains("\"bar\" touches or cuts an obstacle of a contact at ("), "{touching}");
-    let moving = refused(&[&floor(-0.1, ", motion = [0, \"t\", 0]")]);
-    assert!(moving.contains("no obstacles that move: give model = \"penalty\""), "{moving}");
+    assert!(touching.contains("model = \"penalty\""), "{touching}");
     let explicit = refused(&[&floor(-0.1, ""), "integrator.name=verlet"]);
     assert!(explicit.contains("energy-momentum"), "{explicit}");
+}
+
+/// What a contact means that names no model: what its keys belong to, or else what goes with the method.
+#[test]
+fn the_default_model_of_a_contact_goes_with_its_keys_and_the_method() {
+    let model = |integrator: &str, more: &str| {
+        let floor = format!("contact=[{{ kind = \"plane\", point = [0, -1, 0], normal = [0, 1, 0]{more} }}]");
+        let method = format!("integrator.name={integrator}");
+        let scene =
+            Scene::from_str_with(BAR, "scene.toml", &[&floor, &method]).unwrap_or_else(|e| panic!("{e}"));
+        scene.contacts[0].card.name
+    };
+    for integrator in ["backward-euler", "bdf2", "newmark", "energy-momentum"] {
+        assert_eq!(model(integrator, ""), "barrier", "{integrator}");
+        assert_eq!(model(integrator, ", stiffness = 1e6"), "penalty", "{integrator}");
+    }
+    for integrator in ["verlet", "rk4", "variational", "implicit-midpoint", "semi-implicit"] {
+        assert_eq!(model(integrator, ""), "penalty", "{integrator}");
+        assert_eq!(model(integrator, ", friction = 0.3"), "barrier", "{integrator}");
+    }
+    let mesh = "contact=[{ kind = \"mesh\", mesh = { box = { size = [1, 1, 1], cells = [1, 1, 1] } } }]";
+    let scene = Scene::from_str_with(BAR, "scene.toml", &[mesh]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(scene.contacts[0].card.name, "barrier");
 }

@@ -135,6 +135,12 @@ impl IntegratorSpec {
         Ok(Self { name: name.to_owned(), options, mark })
     }
 
+    /// Whether contact by a barrier is the default with this method: it solves for the positions at the end of a step.
+    pub fn takes_barriers(&self) -> bool {
+        let made = integrators::find(&self.name).and_then(|entry| entry.create(&[]).ok());
+        made.is_some_and(|integrator| integrator.solves_for_end())
+    }
+
     /// Refuses a name that is not in the catalogue.
     pub fn check_name(&self, known: &[&str]) -> Result<(), SceneError> {
         if known.contains(&self.name.as_str()) {
