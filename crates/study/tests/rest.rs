@@ -105,7 +105,7 @@ time = {{ end = 1, step = 0.01 }}
 environment = {{ gravity = [0, -9.81, 0] }}
 [[body]]
 mesh = {{ box = {{ size = [2, 0.5, 0.5], cells = [8, 2, 2] }} }}
-material = {{ model = "neo-hookean", E = 1e6, nu = 0.3, rho = 1000 }}
+material = {{ model = "neo-hookean", E = 1e7, nu = 0.3, rho = 1000 }}
 [[pin]]
 where = "x < 1e-9"
 [[load]]
