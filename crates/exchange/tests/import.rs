@@ -198,6 +198,31 @@ fn vega_configurations_with_regions_and_fixed_vertices() {
     assert!(found.notes.iter().any(|note| note.contains("compressionResistance 500")), "{:?}", found.notes);
 }
 
+/// A closed tetrahedron whose first vertex has this number, moved along x.
+fn tetrahedron(first: usize, x: f64) -> String {
+    let [a, b, c, d] = [first, first + 1, first + 2, first + 3];
+    format!(
+        "v {x} 0 0\nv {} 0 0\nv {x} 1 0\nv {x} 0 1\nf {a} {c} {b}\nf {a} {b} {d}\nf {a} {d} {c}\nf {b} {c} {d}\n",
+        x + 1.0
+    )
+}
+
+#[test]
+fn groups_of_an_obj_become_bodies() {
+    let at = folder("obj");
+    let text = format!("o left\ng left skin\n{}o right\n{}", tetrahedron(1, 0.0), tetrahedron(5, 3.0));
+    let (found, scene) = imported(&at, "two.obj", &text);
+    let names: Vec<&str> = scene.bodies.iter().map(|body| body.name.as_str()).collect();
+    assert_eq!(names, ["left", "right"]);
+    let built = built(&scene);
+    let [low, high] = built.bodies[1].mesh().bounds().unwrap();
+    // The mesher rounds sharp corners.
+    assert!((low[0] - 3.0).abs() < 0.1 && (high[0] - 4.0).abs() < 0.2, "{low:?} {high:?}");
+    assert!(found.notes.iter().any(|note| note.contains("4.0000 × 1.0000 × 1.0000 m")), "{:?}", found.notes);
+    let (_, scene) = imported(&at, "one.obj", &tetrahedron(1, 0.0));
+    assert_eq!(scene.bodies.len(), 1);
+}
+
 #[test]
 fn what_is_no_scene_is_refused_with_a_reason() {
     let at = folder("wrong");

@@ -3,9 +3,12 @@
 mod common;
 use common::*;
 use faer::{Mat, Side};
+use lilyan_solve::eigen::Subspace;
 use lilyan_solve::{
-    BlockMatrix, EigenError, SparseRows, constrained_modes, largest_eigenvalue, lowest_modes,
+    BlockMatrix, BlockPattern, Cholesky, EigenError, SecondOrderSystem, SparseRows, constrained_modes,
+    largest_eigenvalue, lowest_modes,
 };
+use std::sync::Arc;
 
 /// All eigenvalues of the free part, by a dense Cholesky reduction.
 fn dense_values(k: &BlockMatrix, m: &BlockMatrix, held: &[bool]) -> Vec<f64> {
@@ -51,6 +54,72 @@ fn check(k: &BlockMatrix, m: &BlockMatrix, held: &[bool], count: usize) -> Vec<f
     }
     println!("shift {:e}, residuals {:?}", modes.shift, modes.residuals);
     modes.values
+}
+
+/// M ẍ + K x = 0.
+struct Undamped<'a>(&'a BlockMatrix, &'a BlockMatrix);
+
+impl SecondOrderSystem for Undamped<'_> {
+    fn mass(&self, x: &[f64], y: &mut [f64]) {
+        self.0.mul_vec(x, y);
+    }
+    fn divide_by_mass(&self, _: &[f64], _: &mut [f64]) {
+        unreachable!("modes need no inverse mass");
+    }
+    fn stiffness(&self, x: &[f64], y: &mut [f64]) {
+        self.1.mul_vec(x, y);
+    }
+    fn damping(&self, _: &[f64], y: &mut [f64]) {
+        y.fill(0.0);
+    }
+}
+
+/// Modes serve on while the stiffness has hardly changed, and their values follow; modes of another stiffness do not.
+#[test]
+fn modes_that_have_hardly_moved() {
+    let (points, tets) = kuhn_box(2, 3, 8);
+    let (k, m) = elasticity(&points, &tets, 1e5, 5e4);
+    let held: Vec<bool> = (0..k.dofs()).map(|d| points[d / 3][2] == 0.0).collect();
+    let n = held.len();
+    let found = lowest_modes(&k, &m, &held, 4, 1e-10).unwrap();
+    let given = Subspace { vectors: found.vectors.concat(), values: found.values.clone() };
+    // With springs to the ground under its far half.
+    let masses = m.diagonal();
+    let supported = |more: f64| {
+        let far = |i: usize| if points[i / 3][2] > 4.0 && !held[i] { more } else { 0.0 };
+        let springs: Vec<f64> = (0..n).map(|i| far(i) * found.values[3] * masses[i]).collect();
+        let mut other = k.clone();
+        other.add_diagonal(&springs);
+        other
+    };
+    for (more, most, holds) in
+        [(0.0, 1e-8, true), (0.01, 1e-8, false), (0.01, 0.01, true), (1.0, 0.01, false)]
+    {
+        let changed = supported(more);
+        let mut a = changed.clone();
+        a.add_scaled(found.values[3], &m);
+        a.hold(&held);
+        let mut factor = Cholesky::new();
+        factor.factor(&a).unwrap();
+        let mut subspace = given.clone();
+        let mut solve = |x: &mut [f64], columns: usize| {
+            assert_eq!(x.len(), n * columns);
+            x.chunks_exact_mut(n).for_each(|x| {
+                (0..n).filter(|&i| held[i]).for_each(|i| x[i] = 0.0);
+                factor.solve(x);
+            });
+        };
+        let system = Undamped(&m, &changed);
+        assert_eq!(subspace.still_holds(&system, &mut solve, &|_| {}, n, 4, most), holds, "{more}");
+        if !holds {
+            assert_eq!(subspace, given);
+            continue;
+        }
+        let expected = lowest_modes(&changed, &m, &held, 4, 1e-10).unwrap().values;
+        for (value, expected) in subspace.values.iter().zip(&expected) {
+            assert!((value / expected - 1.0).abs() < 0.1 * more + 1e-8, "{value} {expected}");
+        }
+    }
 }
 
 #[test]
@@ -109,6 +178,23 @@ fn an_indefinite_stiffness_and_extras() {
     assert!(!k.extra().is_empty());
     let values = check(&k, &m, &vec![false; k.dofs()], 8);
     assert!(values[0] < -1e4);
+}
+
+/// Many negative eigenvalues close together, as a strongly twisted body has: λ = −1000 + k/10, and others up to 1e6.
+#[test]
+fn close_negative_eigenvalues() {
+    let nodes = 1500;
+    let pattern = Arc::new(BlockPattern::from_cliques(nodes, std::iter::empty()));
+    let value = |k: usize| if k < 2000 { -1000.0 + 0.1 * k as f64 } else { 400.0 * (k - 1999) as f64 };
+    // In another order, so that neighbours are not alike.
+    let values: Vec<f64> = (0..3 * nodes).map(|i| value(i * 1009 % (3 * nodes))).collect();
+    let [mut k, mut m] = [(); 2].map(|()| BlockMatrix::zeros(pattern.clone()));
+    k.add_diagonal(&values);
+    m.add_diagonal(&vec![1.0; 3 * nodes]);
+    let modes = lowest_modes(&k, &m, &vec![false; 3 * nodes], 10, 1e-10).unwrap();
+    for (found, expected) in modes.values.iter().zip((0..10).map(value)) {
+        assert!((found - expected).abs() < 1e-7, "{found}, not {expected}");
+    }
 }
 
 #[test]

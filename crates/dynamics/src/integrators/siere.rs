@@ -16,7 +16,8 @@
 //! **Which modes.** The lowest ones, as in the thesis, or with `select = "motion"` those that carry most of the motion,
 //! (uᵀp)² + (uᵀf)²/λ, among all with hω ≤ 1: what carries nothing is not worth a mode, and faster modes turn too far within
 //! a step for a linearisation. Modes of the last step are refined by block Davidson ([`lilyan_solve::eigen`])
-//! in a space that then also contains the responses to p and f, so that modes which begin to move are found. The first ones are
+//! in a space that then also contains the responses to p and f, so that modes which begin to move are found. A given number of
+//! lowest modes rests while their residual says that they have turned by less than 0.03, but with `h_part = "midpoint"`. The first ones are
 //! computed by shift-invert Lanczos. They need not be exact, since they only determine which part is integrated by which
 //! method.
 //!
@@ -117,6 +118,8 @@ pub(super) const ENTRY: Entry = Entry {
 /// Most refinements of the first modes, and the error at which they end.
 const SETTLING: usize = 10;
 const SETTLED: f64 = 1e-10;
+/// The error of modes, as an angle, up to which they serve another step unrefined.
+const STILL: f64 = 0.03;
 /// The least (hω)² with which a mode counts in its potential energy f²/λ: slower ones hardly swing within a run.
 const SLOWEST: f64 = 1e-4;
 struct Siere {
@@ -135,6 +138,8 @@ struct Modes {
     used: usize,
     /// Number of Dirichlet dofs. If it changes, the modes are computed again.
     held: usize,
+    /// The positions to which the last step led, m. Modes of a state that was changed since do not rest.
+    end: Vec<f64>,
 }
 
 impl Modes {
@@ -156,7 +161,7 @@ impl Modes {
         let close = 1e-3;
         let k = linear.stiffness_matrix();
         let subspace = modes::lowest(k, &m, mask, count.min(available), translations.len(), &without, close)?;
-        Ok(Self { subspace, used: 0, held })
+        Ok(Self { subspace, used: 0, held, end: Vec::new() })
     }
 
     /// Refines the first modes until they are those of the system, corrections by fits included, or as far as that goes.
@@ -179,7 +184,8 @@ impl Modes {
         }
     }
 
-    /// Refines the modes once with the stiffness of this step, and chooses among them. The next step starts from the result.
+    /// Refines the modes once with the stiffness of this step, unless they `may_rest` and a given number of the lowest ones has hardly
+    /// moved, and chooses among them. The next step starts from the result.
     fn follow(
         &mut self,
         linear: &Linearised<'_>,
@@ -187,6 +193,7 @@ impl Modes {
         solver: &mut StepSolver<'_>,
         motion: &Motion,
         choice: Choice,
+        may_rest: bool,
         h: f64,
     ) -> Option<()> {
         if choice.wanted == Some(0) || self.subspace.vectors.is_empty() {
@@ -194,6 +201,14 @@ impl Modes {
         }
         let mut solve = |x: &mut [f64], columns: usize| solver.precondition(x, columns);
         let keep = |u: &mut [f64]| linear.project_out(translations, u);
+        let n = motion.momentum.len();
+        if let Some(wanted) = choice.wanted.filter(|_| choice.lowest && may_rest) {
+            let wanted = wanted.min(self.subspace.len(n));
+            if self.subspace.still_holds(linear, &mut solve, &keep, n, wanted, STILL / (h * h)) {
+                self.used = wanted;
+                return Some(());
+            }
+        }
         let used = Cell::new(0);
         let choose = |values: &[f64], along: &[Vec<f64>]| {
             let angles: Vec<f64> = values.iter().map(|value| h * h * value).collect();
@@ -209,7 +224,6 @@ impl Modes {
         };
         let responses =
             if choice.lowest { Vec::new() } else { [&motion.momentum[..], &motion.force].concat() };
-        let n = motion.momentum.len();
         self.subspace.refine_among(linear, &mut solve, &keep, n, &responses, &choose)?;
         self.used = used.get();
         Some(())
@@ -256,7 +270,9 @@ impl Siere {
         let mut motion = Motion { momentum: vec![0.0; n], force: vec![0.0; n] };
         linear.mass(&linear.velocity, &mut motion.momentum);
         linear.mass(&linear.acceleration, &mut motion.force);
-        if modes.follow(linear, translations, solver, &motion, self.choice, h).is_none() {
+        // What modes of an earlier step leave out is of first order.
+        let may_rest = self.rest != Rest::Midpoint && modes.end == state.q;
+        if modes.follow(linear, translations, solver, &motion, self.choice, may_rest, h).is_none() {
             self.modes = None;
             return Err(failed(SolveError::NotFinite { dof: None }));
         }
@@ -344,6 +360,9 @@ impl Siere {
         linear.add_drift(h, &mut dq);
         drop(linear);
         finish(system, state, prescribed, h, dq, dv)?;
+        if let Some(modes) = &mut self.modes {
+            modes.end.clone_from(&state.q);
+        }
         Ok(stats)
     }
 }
@@ -375,9 +394,10 @@ impl Integrator for Siere {
     }
 
     fn memory(&self) -> Memory {
-        let modes = self.modes.as_ref().map(|Modes { subspace, held, .. }| ModesMemory {
+        let modes = self.modes.as_ref().map(|Modes { subspace, held, end, .. }| ModesMemory {
             vectors: subspace.vectors.clone(),
             held: *held,
+            end: end.clone(),
         });
         Memory::new(SiereMemory { solver: self.persistent.memory(), modes })
     }
@@ -385,9 +405,9 @@ impl Integrator for Siere {
     fn restore(&mut self, memory: &Memory, _state: &State) -> Result<(), MemoryError> {
         let SiereMemory { solver, modes } = memory.read()?;
         self.persistent.restore(solver);
-        self.modes = modes.map(|ModesMemory { vectors, held }| {
+        self.modes = modes.map(|ModesMemory { vectors, held, end }| {
             let subspace = Subspace { vectors, values: Vec::new() };
-            Modes { subspace, used: 0, held }
+            Modes { subspace, used: 0, held, end }
         });
         Ok(())
     }
@@ -407,9 +427,11 @@ struct ModesMemory {
     vectors: Vec<f64>,
     /// Number of Dirichlet dofs.
     held: usize,
+    /// The positions to which the last step led, m.
+    end: Vec<f64>,
 }
 
 impl MemoryRecord for SiereMemory {
     const KIND: &'static str = "siere";
-    const VERSION: u32 = 3;
+    const VERSION: u32 = 4;
 }

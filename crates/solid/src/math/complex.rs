@@ -84,6 +84,10 @@ impl Scalar for Complex {
     fn select_positive(condition: Self, a: Self, b: Self) -> Self {
         if condition.re > 0.0 { a } else { b }
     }
+    #[inline(always)]
+    fn is_positive(self) -> bool {
+        self.re > 0.0
+    }
 }
 
 impl Real for Complex {

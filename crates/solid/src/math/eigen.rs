@@ -103,39 +103,61 @@ fn is_positive_definite<const N: usize>(a: &Square<N>) -> bool {
 
 /// Sweeps after which off-diagonal entries of a 3×3 matrix are rounding: convergence is quadratic, and cubic at the end.
 const SWEEPS: usize = 5;
+/// The square of what counts as rounding beside the eigenvalues.
+const ROUNDING: f64 = 1e-34;
 
 impl<T: Scalar> Mat3<T> {
-    /// Eigenvalues, and eigenvectors as the columns of an orthogonal matrix, of a symmetric matrix, by a fixed number of
-    /// Jacobi sweeps: for lanes.
+    /// Eigenvalues, and eigenvectors as the columns of an orthogonal matrix, of a symmetric matrix, by
+    /// Jacobi sweeps, the same for all lanes.
     #[inline(always)]
     pub fn eigen_symmetric_sweeping(&self) -> (Vec3<T>, Self) {
         let (mut a, mut e) = (*self, Self::identity());
         for _ in 0..SWEEPS {
-            for (p, q, r) in [(0, 1, 2), (0, 2, 1), (1, 2, 0)] {
-                // The smaller root t of a_pq t² + (a_qq − a_pp) t − a_pq, as a quotient that does not cancel.
-                let (d, b) = (a[(q, q)] - a[(p, p)], a[(p, q)] + a[(p, q)]);
-                let size = d.mul_add(d, b * b).sqrt();
-                let below = d + T::select_positive(-d, -size, size);
-                let t = T::select_positive(below * below, b / below, T::zero());
-                let c = T::one() / t.mul_add(t, T::one()).sqrt();
-                let s = t * c;
-                let half = (t * b).scale(0.5);
-                a[(p, p)] -= half;
-                a[(q, q)] += half;
-                a[(p, q)] = T::zero();
-                // The third row is kept in (min, max) order.
-                let at = |i: usize, j: usize| if i < j { (i, j) } else { (j, i) };
-                let (x, y) = (a[at(p, r)], a[at(q, r)]);
-                a[at(p, r)] = c * x - s * y;
-                a[at(q, r)] = s * x + c * y;
-                for i in 0..3 {
-                    let (x, y) = (e[(i, p)], e[(i, q)]);
-                    e[(i, p)] = c * x - s * y;
-                    e[(i, q)] = s * x + c * y;
-                }
+            a.sweep_plane::<0, 1, 2>(&mut e);
+            a.sweep_plane::<0, 2, 1>(&mut e);
+            a.sweep_plane::<1, 2, 0>(&mut e);
+            let off = a[(0, 1)].squared() + a[(0, 2)].squared() + a[(1, 2)].squared();
+            let on = a[(0, 0)].squared() + a[(1, 1)].squared() + a[(2, 2)].squared();
+            if (on.scale(ROUNDING) - off).is_positive() {
+                break;
             }
         }
         ([a[(0, 0)], a[(1, 1)], a[(2, 2)]], e)
+    }
+
+    /// The rotation in the plane (P, Q), with the third axis R, that makes entry (P, Q) vanish. With cot 2θ = d/b it has
+    /// cos² θ = x = ½(1 + |d|/√(d² + b²)) and tan θ = ±b/(2x√(d² + b²)); roots and reciprocals do not wait for each other. The axes
+    /// are constants, and nothing is divided under a condition, so that the compiler makes vector instructions of it.
+    #[inline(always)]
+    fn sweep_plane<const P: usize, const Q: usize, const R: usize>(&mut self, e: &mut Self) {
+        let a = &mut self.0;
+        let (one, half) = (T::one(), T::new(0.5));
+        let (d, b) = (a[Q][Q] - a[P][P], a[P][Q] + a[P][Q]);
+        let square = d.mul_add(d, b * b);
+        // Entries so small that their squares underflow count as 0.
+        let least = T::new(1e-290);
+        let safe = T::select_positive(square - least, square, one);
+        let per_size = safe.sqrt() * (one / safe);
+        let (d, signed) = (T::select_positive(d, d, -d), T::select_positive(d, b, -b));
+        let x = T::select_positive(square - least, half.mul_add(d * per_size, half), one);
+        let t = half * signed * per_size * (one / x);
+        let t = T::select_positive(square - least, t, T::zero());
+        let c = x.sqrt();
+        let s = t * c;
+        let half = (t * b).scale(0.5);
+        a[P][P] -= half;
+        a[Q][Q] += half;
+        a[P][Q] = T::zero();
+        // The third row is kept in (min, max) order.
+        let (at_p, at_q) = ((P.min(R), P.max(R)), (Q.min(R), Q.max(R)));
+        let (x, y) = (a[at_p.0][at_p.1], a[at_q.0][at_q.1]);
+        a[at_p.0][at_p.1] = c * x - s * y;
+        a[at_q.0][at_q.1] = s * x + c * y;
+        for row in &mut e.0 {
+            let (x, y) = (row[P], row[Q]);
+            row[P] = c * x - s * y;
+            row[Q] = s * x + c * y;
+        }
     }
 }
 

@@ -110,6 +110,10 @@ impl Scalar for Lanes {
         }
         Self(out)
     }
+    #[inline(always)]
+    fn is_positive(self) -> bool {
+        self.0[0] > 0.0 && self.0[1] > 0.0 && self.0[2] > 0.0 && self.0[3] > 0.0
+    }
 }
 
 impl Real for Lanes {

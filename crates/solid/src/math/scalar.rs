@@ -31,6 +31,8 @@ pub trait Scalar:
     fn excess_over_ln(x: Self, u: Self) -> Self;
     /// `if condition > 0 { a } else { b }`, by the real part, lane by lane.
     fn select_positive(condition: Self, a: Self, b: Self) -> Self;
+    /// Whether the real part is positive in every lane.
+    fn is_positive(self) -> bool;
     /// The constant 0.
     #[inline(always)]
     fn zero() -> Self {
@@ -87,5 +89,9 @@ impl Scalar for f64 {
     #[inline(always)]
     fn select_positive(condition: Self, a: Self, b: Self) -> Self {
         if condition > 0.0 { a } else { b }
+    }
+    #[inline(always)]
+    fn is_positive(self) -> bool {
+        self > 0.0
     }
 }

@@ -67,6 +67,47 @@ impl Subspace {
         self.refine_among(system, solve, project, n, &[], &|_, _| (0..count).collect())
     }
 
+    /// Whether the first `count` vectors are still modes: ‖A⁻¹r‖_M of the sum r of their residuals is at most `most`. Then Ritz
+    /// vectors and values in their span replace them. Otherwise, and where a number is not finite, nothing changes. `solve` applies
+    /// A⁻¹, as in [`Subspace::refine`].
+    pub fn still_holds(
+        &mut self,
+        system: &dyn SecondOrderSystem,
+        solve: &mut dyn FnMut(&mut [f64], usize),
+        project: &dyn Fn(&mut [f64]),
+        n: usize,
+        count: usize,
+        most: f64,
+    ) -> bool {
+        let u = &self.vectors;
+        let mut ku = vec![0.0; u.len()];
+        system.stiffness_of_columns(u, &mut ku, n);
+        let mu = apply_to_columns(&|x, y| system.mass(x, y), u, n);
+        let projected = inner(u, &ku, n);
+        add_product(&mut ku, -1.0, &mu, projected.as_ref(), n);
+        let mut sum = vec![0.0; n];
+        for residual in ku.chunks_exact(n).take(count) {
+            sum.iter_mut().zip(residual).for_each(|(sum, r)| *sum += r);
+        }
+        solve(&mut sum, 1);
+        project(&mut sum);
+        let mut weighted = vec![0.0; n];
+        system.mass(&sum, &mut weighted);
+        let size = sum.iter().zip(&weighted).map(|(x, y)| x * y).sum::<f64>().sqrt();
+        let symmetric = Mat::from_fn(projected.nrows(), projected.ncols(), |i, j| {
+            0.5 * (projected[(i, j)] + projected[(j, i)])
+        });
+        tracing::debug!(size, most, "modes of the step before");
+        let holds = size.is_finite() && size <= most;
+        let Some((values, vectors)) = symmetric_eigen(symmetric.as_ref()).filter(|_| holds) else {
+            return false;
+        };
+        let mut turned = vec![0.0; u.len()];
+        add_product(&mut turned, 1.0, u, vectors.as_ref(), n);
+        (self.vectors, self.values) = (turned, values);
+        true
+    }
+
     /// [`Subspace::refine`] in a space that also contains the responses A⁻¹f to `loads` f (column by column). Those that
     /// `choose` names are kept.
     pub fn refine_among(

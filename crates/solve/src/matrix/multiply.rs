@@ -1,6 +1,7 @@
 //! Products with a symmetric block matrix of which only the lower triangle is stored.
 
 use crate::matrix::block::BlockMatrix;
+use lilyan_parallel::simd::{self, Kernel, Quads};
 use lilyan_parallel::threads;
 
 /// a ← a + B x.
@@ -122,32 +123,54 @@ fn by_columns(a: &BlockMatrix, x: &[[f64; 3]], y: &mut [[f64; 3]]) {
     }
 }
 
-/// [`by_columns`] for `WIDTH` vectors, whose entries are next to each other.
-fn columns_at_once(a: &BlockMatrix, x: &[[[f64; WIDTH]; 3]]) -> Vec<[[f64; WIDTH]; 3]> {
+/// The entries of `WIDTH` vectors at a node, next to each other.
+type Wide = [[f64; WIDTH]; 3];
+
+/// [`by_columns`] for `WIDTH` vectors.
+fn columns_at_once(a: &BlockMatrix, x: &[Wide]) -> Vec<Wide> {
     let mut y = vec![[[0.0; WIDTH]; 3]; x.len()];
-    let (pattern, values) = (a.pattern(), a.values());
-    for j in 0..pattern.n() {
-        let first = pattern.diagonal_position(j);
-        let (xj, mut yj) = (&x[j], y[j]);
-        add_wide(&mut yj, &values[first], xj, false);
-        let column = pattern.column(j);
-        for (&i, block) in column[1..].iter().zip(&values[first + 1..first + column.len()]) {
-            add_wide(&mut y[i as usize], block, xj, false);
-            add_wide(&mut yj, block, &x[i as usize], true);
-        }
-        y[j] = yj;
-    }
+    simd::run(ColumnsAtOnce { a, x, y: &mut y });
     y
+}
+
+struct ColumnsAtOnce<'a> {
+    a: &'a BlockMatrix,
+    x: &'a [Wide],
+    y: &'a mut [Wide],
+}
+
+impl Kernel for ColumnsAtOnce<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Quads>(self, m: M) {
+        let Self { a, x, y } = self;
+        let (pattern, values) = (a.pattern(), a.values());
+        for j in 0..pattern.n() {
+            let first = pattern.diagonal_position(j);
+            let (xj, mut yj) = (&x[j], y[j]);
+            add_wide(m, &mut yj, &values[first], xj, false);
+            let column = pattern.column(j);
+            for (&i, block) in column[1..].iter().zip(&values[first + 1..first + column.len()]) {
+                add_wide(m, &mut y[i as usize], block, xj, false);
+                add_wide(m, &mut yj, block, &x[i as usize], true);
+            }
+            y[j] = yj;
+        }
+    }
 }
 
 /// a ← a + B x or, transposed, a + Bᵀ x, with sums in the order of [`add_product`].
 #[inline(always)]
-fn add_wide(a: &mut [[f64; WIDTH]; 3], b: &[f64; 9], x: &[[f64; WIDTH]; 3], transposed: bool) {
+fn add_wide<M: Quads>(m: M, a: &mut Wide, b: &[f64; 9], x: &Wide, transposed: bool) {
+    let x = [x[0].as_chunks::<4>().0, x[1].as_chunks::<4>().0, x[2].as_chunks::<4>().0];
     for r in 0..3 {
         let [p, q, s] =
             if transposed { [b[r], b[3 + r], b[6 + r]] } else { [b[3 * r], b[3 * r + 1], b[3 * r + 2]] };
-        for w in 0..WIDTH {
-            a[r][w] += p * x[0][w] + q * x[1][w] + s * x[2][w];
+        let [p, q, s] = [m.load(&[p; 4]), m.load(&[q; 4]), m.load(&[s; 4])];
+        for (k, to) in a[r].as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            let two = m.add(m.mul(p, m.load(&x[0][k])), m.mul(q, m.load(&x[1][k])));
+            m.store(m.add(m.load(to), m.add(two, m.mul(s, m.load(&x[2][k])))), to);
         }
     }
 }

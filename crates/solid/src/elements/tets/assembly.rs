@@ -70,18 +70,4 @@ impl Tets {
             P.iter_mut().for_each(|P| *P = P.scale(Lanes::new(c)));
         });
     }
-
-    /// Adds the nodal gradient vol P ∇N of one tet.
-    pub(super) fn add_stress(&self, e: usize, P: &Mat3, out: &mut [f64]) {
-        let forces = P.mul_transpose(&self.inverse(e)).scale(self.volume(e));
-        let nodes = self.tet(e).map(|n| 3 * n as usize);
-        for i in 0..3 {
-            let mut sum = 0.0;
-            for corner in 0..3 {
-                out[nodes[corner + 1] + i] += forces[(i, corner)];
-                sum += forces[(i, corner)];
-            }
-            out[nodes[0] + i] -= sum;
-        }
-    }
 }

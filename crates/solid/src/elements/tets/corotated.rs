@@ -14,51 +14,86 @@
 //!   P = RΣ − \[b\]×RB,  (tr(S) I − S) b = axial(RΣFᵀ),  S = ARᵀ,
 //! with b along the edge where R can turn about that only, and 0 where it cannot turn.
 
-use super::Tets;
-use crate::materials::{Frame, Mat9, apply_stiffness};
+use super::{RUN, Tets};
+use crate::materials::{BasisTangent, Frame, Linear, Places, Tangent, apply_stiffness};
 use crate::math::vector::{cross, dot, norm, scale, sub};
-use crate::math::{Mat3, Real, Vec3, solve_spin};
+use crate::math::{LANES, Lanes, Mat3, Real, Vec3, solve_spin};
 use lilyan_dynamics::corotated::Rotation;
+use lilyan_parallel::simd::{self, Kernel, Quads};
 use lilyan_solve::BlockMatrix;
 
 impl Tets {
     /// Adds the gradient with R from the same positions, N.
     pub fn add_corotated_gradient(&self, q: &[f64], rotation: Rotation, held: &[bool], g: &mut [f64]) {
-        for e in 0..self.len() {
-            let F = self.gradient_of(e, q);
-            let ElementRotation { R, B, freedom } = self.element_rotation(e, q, &F, rotation, held);
-            let strain = R.transpose_mul(&(F - R)).symmetric_part();
-            let P = R * apply_stiffness(self.constants(e), &strain);
-            let S = (F * B).mul_transpose(&R);
-            let torque = P.mul_transpose(&F).axial();
-            let b = match freedom {
-                Freedom::Any => solve_spin(&S, torque),
-                Freedom::About(a) => {
-                    let stiffness = S.trace() - dot(a, S.mul_vec(a));
-                    scale(a, dot(a, torque) / stiffness)
-                }
-                Freedom::None => [0.0; 3],
-            };
-            self.add_stress(e, &(P - Mat3::skew(b) * R * B), g);
+        if self.material().frame() == Some(Frame::Fixed) {
+            return self.add_gradient(q, g);
         }
+        let fixed = fixed_nodes(held);
+        self.add_forces([q], g, &|first, F, P| {
+            simd::run(TurnedStresses { at: self.places(first), F: F.as_flattened(), P });
+            for (k, [F]) in F.iter().enumerate() {
+                self.each_special(first + k, rotation, &fixed, &mut |lane, e| {
+                    P[k].set_lane(lane, &self.corotated_stress(e, &F.lane(lane), q, rotation, held));
+                });
+            }
+        });
     }
 
     /// Adds Σ R Kᵉ Rᵀ, N/m.
     pub fn add_corotated_stiffness(&self, q: &[f64], rotation: Rotation, held: &[bool], k: &mut BlockMatrix) {
-        self.add_element_matrices(k, &|e| {
-            let R = self.element_rotation(e, q, &self.gradient_of(e, q), rotation, held).R;
-            let mut tangent: Mat9 = [[0.0; 9]; 9];
-            for column in 0..9 {
-                // dF = e_i e_jᵀ, so RᵀdF has row i of R as its column j.
-                let (i, j) = (column / 3, column % 3);
-                let turned = Mat3::from_fn(|a, b| if b == j { R[(i, a)] } else { 0.0 });
-                let dP = R * apply_stiffness(self.constants(e), &turned.symmetric_part());
-                for row in 0..9 {
-                    tangent[row][column] = dP[(row / 3, row % 3)];
-                }
+        if self.material().frame() == Some(Frame::Fixed) {
+            return self.add_hessian(q, false, k);
+        }
+        let fixed = fixed_nodes(held);
+        self.add_tangents(q, k, &|first, F, bases, out| {
+            simd::run(TurnedStiffness { at: self.places(first), F, bases, out });
+            for (k, F) in F.iter().enumerate() {
+                self.each_special(first + k, rotation, &fixed, &mut |lane, e| {
+                    let R = self.element_rotation(e, q, &F.lane(lane), rotation, held).R;
+                    let mut one = [[0.0; 9]; 6];
+                    turned_stiffness(self.constants(e), &R, &bases[k].lane(lane), &mut one);
+                    for (to, x) in out[k].as_flattened_mut().iter_mut().zip(one.as_flattened()) {
+                        to.0[lane] = *x;
+                    }
+                });
             }
-            tangent
         });
+    }
+
+    /// The tets of a block whose R is not simply the polar rotation of F: with lane and number.
+    fn each_special(
+        &self,
+        block: usize,
+        rotation: Rotation,
+        fixed: &[bool],
+        f: &mut dyn FnMut(usize, usize),
+    ) {
+        let members = self.members.of(block / RUN);
+        for lane in 0..LANES {
+            let corners = self.blocks[block].nodes.iter();
+            let count = corners.filter(|corner| fixed[members[usize::from(corner[lane])] as usize]).count();
+            let e = self.numbers[LANES * block + lane] as usize;
+            if (count >= 2 || rotation == Rotation::Minimizer) && e < self.len() {
+                f(lane, e);
+            }
+        }
+    }
+
+    /// P of tet e.
+    fn corotated_stress(&self, e: usize, F: &Mat3, q: &[f64], rotation: Rotation, held: &[bool]) -> Mat3 {
+        let ElementRotation { R, B, freedom } = self.element_rotation(e, q, F, rotation, held);
+        let P = R * apply_stiffness(self.constants(e), &strain(F, &R));
+        let S = (*F * B).mul_transpose(&R);
+        let torque = P.mul_transpose(F).axial();
+        let b = match freedom {
+            Freedom::Any => solve_spin(&S, torque),
+            Freedom::About(a) => {
+                let stiffness = S.trace() - dot(a, S.mul_vec(a));
+                scale(a, dot(a, torque) / stiffness)
+            }
+            Freedom::None => [0.0; 3],
+        };
+        P - Mat3::skew(b) * R * B
     }
 
     /// The frame of tet e.
@@ -70,13 +105,9 @@ impl Tets {
         rotation: Rotation,
         held: &[bool],
     ) -> ElementRotation {
-        let identity = Mat3::identity();
-        if self.material().frame() == Some(Frame::Fixed) {
-            return ElementRotation { R: identity, B: identity, freedom: Freedom::None };
-        }
         let rest = self.rest_edges(e);
         let B = match rotation {
-            Rotation::Polar => identity,
+            Rotation::Polar => Mat3::identity(),
             Rotation::Minimizer => second_moment(&rest),
         };
         let node = self.tet(e).map(|n| 3 * n as usize);
@@ -106,6 +137,78 @@ impl Tets {
     /// Edges from vertex 0 at rest, m.
     fn rest_edges(&self, e: usize) -> Mat3 {
         self.inverse(e).inverse()
+    }
+}
+
+/// Which nodes are held along all axes.
+fn fixed_nodes(held: &[bool]) -> Vec<bool> {
+    held.as_chunks::<3>().0.iter().map(|held| *held == [true; 3]).collect()
+}
+
+/// ε̂, as sym(Rᵀ(F − R)): F − R first, so that a small strain keeps its digits.
+#[inline(always)]
+fn strain<T: Real>(F: &Mat3<T>, R: &Mat3<T>) -> Mat3<T> {
+    R.transpose_mul(&(*F - *R)).symmetric_part()
+}
+
+/// P of tets that turn freely, with the polar rotation.
+struct TurnedStresses<'a> {
+    at: Places<'a>,
+    F: &'a [Mat3<Lanes>],
+    P: &'a mut [Mat3<Lanes>],
+}
+
+impl Kernel for TurnedStresses<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Quads>(self, _: M) {
+        self.at.each(
+            self.F.len(),
+            #[inline(always)]
+            |k, c| {
+                let F = &self.F[k];
+                let R = Lanes::rotation(F);
+                let P = R * apply_stiffness(c, &strain(F, &R));
+                let b = solve_spin(&F.mul_transpose(&R), P.mul_transpose(F).axial());
+                self.P[k] = P - Mat3::skew(b) * R;
+            },
+        );
+    }
+}
+
+/// R Kᵉ Rᵀ of tets that turn freely, per volume between the vectors of the bases.
+struct TurnedStiffness<'a> {
+    at: Places<'a>,
+    F: &'a [Mat3<Lanes>],
+    bases: &'a [&'a Mat3<Lanes>],
+    out: &'a mut [BasisTangent<Lanes>],
+}
+
+impl Kernel for TurnedStiffness<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Quads>(self, _: M) {
+        self.at.each(
+            self.F.len(),
+            #[inline(always)]
+            |k, c| turned_stiffness(c, &Lanes::rotation(&self.F[k]), self.bases[k], &mut self.out[k]),
+        );
+    }
+}
+
+/// R Kᵉ Rᵀ per volume between the vectors of a basis.
+#[inline(always)]
+fn turned_stiffness<T: Real>(c: &[T], R: &Mat3<T>, basis: &Mat3<T>, out: &mut BasisTangent<T>) {
+    <Linear as Tangent<Linear>>::in_basis(c, R, basis, out);
+    for block in out {
+        let [a, b, c] =
+            [[block[0], block[1], block[2]], [block[3], block[4], block[5]], [block[6], block[7], block[8]]];
+        let turned = (*R * Mat3([a, b, c])).mul_transpose(R);
+        for x in 0..9 {
+            block[x] = turned.0[x / 3][x % 3];
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tets as [`Elements`].
 
-use super::{Tets, material_tangent};
+use super::{Tets, material_tangents};
 use crate::elements::{CellField, ElementCells, ElementMass, Elements, PointLaw, PointSet};
 use crate::materials::{Frame, Places};
 use crate::math::{Lanes, Mat3};
@@ -28,8 +28,8 @@ impl Potential for Tets {
     fn add_stiff_hessian(&self, q: &[f64], part: StiffPart, h: &mut BlockMatrix) {
         match part {
             StiffPart::Elements => Tets::add_hessian(self, q, true, h),
-            StiffPart::Material => self.add_element_matrices(h, &|e| {
-                material_tangent(self.material, self.constants(e), &self.gradient_of(e, q))
+            StiffPart::Material => self.add_tangents(q, h, &|first, F, bases, out| {
+                material_tangents(self.material, self.places(first), F, bases, out);
             }),
         }
     }

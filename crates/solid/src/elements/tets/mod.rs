@@ -9,7 +9,7 @@ mod stiffness;
 mod strains;
 
 use kernel::Block;
-pub(super) use material_tangent::material_tangent;
+pub(super) use material_tangent::{material_tangent, material_tangents};
 
 use crate::elements::runs::{Arrangement, RunMembers, Sharing, arrange};
 use crate::elements::{SolidInput, SolidKind};

@@ -3,8 +3,7 @@
 use super::kernel::{Block, Gradients};
 use super::{RUN, Tets};
 use crate::elements::runs::{MatrixPart, NOWHERE, PairPositions, RunVectors, gather, with_scratch};
-use crate::materials::basis_tangent::contract;
-use crate::materials::{BasisTangent, Mat9};
+use crate::materials::BasisTangent;
 use crate::math::{LANES, Lanes, Mat3, Scalar};
 use lilyan_parallel::simd::{self, Kernel, Quads};
 use lilyan_solve::{BlockMatrix, BlockPattern};
@@ -46,24 +45,7 @@ impl Tets {
         });
     }
 
-    /// Adds vol ∇Nᵀ H ∇N for the 9×9 matrix H that `tangent` gives of each tet.
-    pub(super) fn add_element_matrices(&self, h: &mut BlockMatrix, tangent: &(dyn Fn(usize) -> Mat9 + Sync)) {
-        self.add_stiffnesses(&[], h, &|first, blocks, _, out| {
-            for (k, (block, out)) in blocks.iter().zip(out).enumerate() {
-                for lane in 0..LANES {
-                    let e = self.numbers[LANES * (first + k) + lane] as usize;
-                    if e < self.len() {
-                        let one = contract(&tangent(e), &block.inverse.lane(lane));
-                        for (to, x) in out.iter_mut().flatten().zip(one.iter().flatten()) {
-                            to.0[lane] = *x;
-                        }
-                    }
-                }
-            }
-        });
-    }
-
-    /// Adds the volumes times what `stiffnesses` gives. Without positions it is not given any.
+    /// Adds the volumes times what `stiffnesses` gives.
     fn add_stiffnesses(&self, q: &[f64], h: &mut BlockMatrix, stiffnesses: Stiffnesses<'_>) {
         if self.is_empty() {
             return;
@@ -82,7 +64,7 @@ impl Tets {
             for range in touching {
                 let (start, end) = (range.start as usize, range.end as usize);
                 let run = start / RUN;
-                if run != gathered && !q.is_empty() {
+                if run != gathered {
                     gather(self.members.of(run), q, local);
                     gathered = run;
                 }
