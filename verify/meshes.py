@@ -76,7 +76,7 @@ def draw(file, heights, end):
     for k, ((label, h), (colour, size)) in enumerate(zip(heights.items(), styles)):
         line = " ".join(f"{across(end * i / (len(h) - 1)):.1f},{down(y):.1f}" for i, y in enumerate(h))
         out.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="{size}"/>')
-        x = left + (0, 190, 430, 620)[k]
+        x = left + (0, 190, 460, 660)[k]
         out.append(f'<path d="M{x} 22h26" stroke="{colour}" stroke-width="{size}"/><text x="{x + 32}" y="26">'
                    f'{"" if "linear" in label else "quadratic, "}{label}</text>')
     with open(file, "w") as svg:
