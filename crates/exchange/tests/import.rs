@@ -226,6 +226,7 @@ fn groups_of_an_obj_become_bodies() {
 #[test]
 fn what_is_no_scene_is_refused_with_a_reason() {
     let at = folder("wrong");
+    std::fs::write(at.join("two.msh"), MESH).unwrap();
     let refused = |name: &str, text: &str| {
         let file = at.join(name);
         std::fs::write(&file, text).unwrap();
@@ -235,6 +236,11 @@ fn what_is_no_scene_is_refused_with_a_reason() {
         ("a.json", "{", "a.json"),
         ("b.json", "{}", "no `geometry`"),
         ("c.json", "{\"geometry\": [{\"mesh\": \"gone.msh\"}]}", "gone.msh"),
+        (
+            "array.json",
+            "{\"geometry\": [{\"mesh\": \"two.msh\", \"array\": {\"size\": [1e6, 1e6, 1e6], \"offset\": 1}}]}",
+            "10000 copies",
+        ),
         ("d.xml", "<mujoco>", "line 1"),
         ("e.xml", "<robot/>", "<robot>"),
         ("f.xml", "<mujoco><worldbody/></mujoco>", "no flexcomp"),

@@ -193,7 +193,10 @@ fn add_geometry(
     let file = beside(&draft.folder, name);
     let (bounds, _) = extent(&file)?;
     let base = placement(&at, geometry.get("transformation"), bounds, draft);
-    for offset in copies(geometry.get("array"), base, bounds) {
+    let offsets = copies(geometry.get("array"), base, bounds).ok_or_else(|| {
+        ExchangeError::request(format!("{at}: the array has more than 10000 copies; write fewer"))
+    })?;
+    for offset in offsets {
         let placement = Placement { translation: super::placement::add(base.translation, offset), ..base };
         if obstacle {
             let mut table = json!({ "kind": "mesh", "mesh": draft.file_mesh(&file, &placement) });
