@@ -195,7 +195,7 @@ pub fn run(
 
 /// A step that took longer is followed by a checkpoint: a run that is stopped in the next one loses that one alone. Writing it takes a
 /// few percent of this.
-const LONG_STEP: Duration = Duration::from_secs(2);
+const LONG_STEP: Duration = Duration::from_secs(1);
 
 /// The steps after which lines and frames are written.
 struct Schedule {
