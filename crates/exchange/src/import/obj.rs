@@ -51,7 +51,9 @@ fn read(path: &Path, options: &ImportOptions, draft: &mut Draft) -> Result<(), E
         }
         draft.add_body(name.map_or("body", String::as_str), json!({ "mesh": mesh, "material": material }));
     }
-    draft.add("contact", json!({ "kind": "plane", "point": low, "normal": [0.0, 1.0, 0.0] }));
+    // Surfaces that touch a floor at the start are refused, and the mesher moves a surface a little.
+    let floor = [low[0], low[1] - 0.01 * size.iter().copied().fold(0.0, f64::max), low[2]];
+    draft.add("contact", json!({ "kind": "plane", "point": floor, "normal": [0.0, 1.0, 0.0] }));
     if draft.bodies() > 1 {
         draft.add("contact", json!({ "kind": "bodies" }));
     }
