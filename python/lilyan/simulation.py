@@ -89,7 +89,7 @@ class Simulation:
         """The scene that it was made of, with what :meth:`change` changed."""
         from .scene import Scene
 
-        return Scene._of(self._simulation.scene(), self._materials)
+        return Scene._of(_lilyan.Scene.of(self._simulation), self._materials)
 
     def change(self, settings: Mapping[str, Any]) -> None:
         """Changes keys of the scene while it runs: constants of materials, obstacles, loads, gravity, damping, the integrator.

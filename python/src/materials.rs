@@ -4,7 +4,7 @@
 use crate::errors::input;
 use crate::forces::RaisedError;
 use lilyan::material::{Card, ConstantsError, Given, Mat3, Parameter, SmallStrain};
-use lilyan_solid::materials::{Listed, Mat9, OfLists, Point};
+use lilyan_solid::materials::{Listed, Mat9, MaterialPoint, OfLists};
 use numpy::ndarray::{Array1, ArrayView3};
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods, ToPyArray};
 use pyo3::prelude::*;
@@ -70,7 +70,7 @@ impl Material {
 
 impl PythonMaterial {
     /// The values that a function gives at these points, `size` for each.
-    fn call(&self, function: &Py<PyAny>, what: &str, at: &[Point<'_>], size: usize) -> Vec<f64> {
+    fn call(&self, function: &Py<PyAny>, what: &str, at: &[MaterialPoint<'_>], size: usize) -> Vec<f64> {
         let unknown = || vec![f64::NAN; size * at.len()];
         if self.error.is_raised() {
             return unknown();
@@ -86,7 +86,7 @@ impl PythonMaterial {
         py: Python<'_>,
         function: &Py<PyAny>,
         what: &str,
-        at: &[Point<'_>],
+        at: &[MaterialPoint<'_>],
         size: usize,
     ) -> PyResult<Vec<f64>> {
         let flat: Vec<f64> = at.iter().flat_map(|(_, F)| F.0.concat()).collect();
@@ -109,11 +109,11 @@ impl PythonMaterial {
     }
 
     /// The constants by name: a number where all points have the same, else an array.
-    fn constants_of<'py>(&self, py: Python<'py>, at: &[Point<'_>]) -> PyResult<Bound<'py, PyDict>> {
+    fn constants_of<'py>(&self, py: Python<'py>, at: &[MaterialPoint<'_>]) -> PyResult<Bound<'py, PyDict>> {
         let names = ["lambda", "mu"].into_iter().chain(self.card.parameters.iter().map(|p| p.name));
         let dict = PyDict::new(py);
         for (k, name) in names.enumerate() {
-            let value = |(c, _): &Point<'_>| c.get(k).copied().unwrap_or(f64::NAN);
+            let value = |(c, _): &MaterialPoint<'_>| c.get(k).copied().unwrap_or(f64::NAN);
             let first = at.first().map_or(f64::NAN, value);
             if at.iter().all(|point| value(point) == first) {
                 dict.set_item(name, first)?;
@@ -125,14 +125,15 @@ impl PythonMaterial {
     }
 
     /// ∂P/∂F by central differences of P.
-    fn differences(&self, at: &[Point<'_>]) -> Vec<Mat9> {
+    fn differences(&self, at: &[MaterialPoint<'_>]) -> Vec<Mat9> {
         let moved = |k: usize, step: f64| {
             at.iter().map(move |&(c, mut F)| {
                 F.0[k / 3][k % 3] += step;
                 (c, F)
             })
         };
-        let around: Vec<Point<'_>> = (0..9).flat_map(|k| moved(k, STEP).chain(moved(k, -STEP))).collect();
+        let around: Vec<MaterialPoint<'_>> =
+            (0..9).flat_map(|k| moved(k, STEP).chain(moved(k, -STEP))).collect();
         let P = self.stresses(&around);
         let n = at.len();
         let tangent = |point: usize| {
@@ -167,16 +168,16 @@ impl Listed for PythonMaterial {
         let own = own.map(|p| given.get(p.name).or(p.default).unwrap_or(f64::NAN));
         Ok([given.lambda, given.mu].into_iter().chain(own).collect())
     }
-    fn energies(&self, at: &[Point<'_>]) -> Vec<f64> {
+    fn energies(&self, at: &[MaterialPoint<'_>]) -> Vec<f64> {
         let mut values = self.call(&self.energy, "energy", at, 1);
         // A logarithm of det F < 0, as NumPy has it: infeasible.
         values.iter_mut().filter(|psi| psi.is_nan()).for_each(|psi| *psi = f64::INFINITY);
         values
     }
-    fn stresses(&self, at: &[Point<'_>]) -> Vec<Mat3> {
+    fn stresses(&self, at: &[MaterialPoint<'_>]) -> Vec<Mat3> {
         self.call(&self.stress, "stress", at, 9).chunks_exact(9).map(square).collect()
     }
-    fn tangents(&self, at: &[Point<'_>]) -> Vec<Mat9> {
+    fn tangents(&self, at: &[MaterialPoint<'_>]) -> Vec<Mat9> {
         let Some(tangent) = &self.tangent else { return self.differences(at) };
         let values = self.call(tangent, "tangent", at, 81);
         values

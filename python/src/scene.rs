@@ -101,6 +101,13 @@ impl Scene {
         Ok(Self { scene, raised })
     }
 
+    /// The scene of a simulation, with what was changed in it.
+    #[staticmethod]
+    fn of(py: Python<'_>, simulation: &Simulation) -> PyResult<Self> {
+        let (scene, raised) = simulation.scene(py)?;
+        Ok(Self { scene, raised })
+    }
+
     /// The scene with other values of some keys, each a text "key=value".
     fn with_settings(&self, settings: Vec<String>) -> PyResult<Self> {
         let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
@@ -176,7 +183,7 @@ impl Scene {
             let report = report.map_err(|error| self.take_raised().unwrap_or_else(|| step(error)))?;
             Ok::<_, PyErr>((report, built))
         })?;
-        Ok((json(&report)?, Simulation::of(py, self, built)?))
+        Ok((json(&report)?, Simulation::of(py, &self.scene, &self.raised, built)?))
     }
 
     /// Runs the scene into a folder. Returns the summary as JSON, whether it finished, and why not.
@@ -319,7 +326,7 @@ impl Scene {
 
     /// A simulation that can be stepped. Each force is a function of t, q and v.
     fn simulation(&self, py: Python<'_>, forces: Vec<Py<PyAny>>) -> PyResult<Simulation> {
-        Simulation::new(py, self, forces)
+        Simulation::new(py, &self.scene, &self.raised, forces)
     }
 }
 
@@ -327,21 +334,6 @@ impl Scene {
     /// A scene without materials of Python.
     fn plain(scene: lilyan::scene::Scene) -> Self {
         Self { scene, raised: Vec::new() }
-    }
-
-    /// A scene whose materials leave their exceptions there.
-    pub fn with_raised(scene: lilyan::scene::Scene, raised: Vec<RaisedError>) -> Self {
-        Self { scene, raised }
-    }
-
-    /// The scene itself.
-    pub fn scene(&self) -> &lilyan::scene::Scene {
-        &self.scene
-    }
-
-    /// Where functions of its materials leave their exceptions.
-    pub fn raised(&self) -> &[RaisedError] {
-        &self.raised
     }
 
     fn build(&self) -> PyResult<Built> {

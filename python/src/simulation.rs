@@ -4,10 +4,9 @@ use crate::arrays;
 use crate::errors::{input, step};
 use crate::forces::{PythonForce, RaisedError};
 use crate::running::{Recorded, Running};
-use crate::scene::Scene;
 use lilyan::body::Force;
 use lilyan::integrator::System;
-use lilyan::scene::Built;
+use lilyan::scene::{Built, Scene};
 use lilyan::simulation::State;
 use lilyan_scene::build::build_with_forces;
 use lilyan_solid::elements::CellField;
@@ -31,12 +30,7 @@ pub struct Simulation {
 const NAMES: [&str; 4] = ["q", "v", "p", "external_forces"];
 
 /// The simulation of a scene with forces of Python functions, whose exceptions go to the first of `raised`; the others are of materials.
-fn built(
-    py: Python<'_>,
-    scene: &lilyan::scene::Scene,
-    functions: &[Py<PyAny>],
-    raised: &[RaisedError],
-) -> PyResult<Built> {
+fn built(py: Python<'_>, scene: &Scene, functions: &[Py<PyAny>], raised: &[RaisedError]) -> PyResult<Built> {
     let mut forces: Vec<Box<dyn Force>> = Vec::new();
     for function in functions {
         forces.push(Box::new(PythonForce::new(function.clone_ref(py), raised[0].clone())));
@@ -45,19 +39,27 @@ fn built(
     built.map_err(|error| raised.iter().find_map(RaisedError::take).unwrap_or_else(|| input(error)))
 }
 
+/// Where exceptions go: first those of forces, then those of materials.
+fn with_forces(of_materials: &[RaisedError]) -> Vec<RaisedError> {
+    std::iter::once(RaisedError::default()).chain(of_materials.iter().cloned()).collect()
+}
+
 impl Simulation {
-    /// The simulation of a scene with forces of the user.
-    pub fn new(py: Python<'_>, scene: &Scene, functions: Vec<Py<PyAny>>) -> PyResult<Self> {
-        let raised: Vec<_> =
-            std::iter::once(RaisedError::default()).chain(scene.raised().iter().cloned()).collect();
-        let built = built(py, scene.scene(), &functions, &raised)?;
+    /// The simulation of a scene with forces of the user; `of_materials`: where functions of its materials leave their exceptions.
+    pub fn new(
+        py: Python<'_>,
+        scene: &Scene,
+        of_materials: &[RaisedError],
+        functions: Vec<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let raised = with_forces(of_materials);
+        let built = built(py, scene, &functions, &raised)?;
         Self::with(py, scene, built, functions, raised)
     }
 
     /// A simulation that is built already, without forces of the user.
-    pub fn of(py: Python<'_>, scene: &Scene, built: Built) -> PyResult<Self> {
-        let raised = std::iter::once(RaisedError::default()).chain(scene.raised().iter().cloned());
-        Self::with(py, scene, built, Vec::new(), raised.collect())
+    pub fn of(py: Python<'_>, scene: &Scene, of_materials: &[RaisedError], built: Built) -> PyResult<Self> {
+        Self::with(py, scene, built, Vec::new(), with_forces(of_materials))
     }
 
     fn with(
@@ -67,11 +69,16 @@ impl Simulation {
         functions: Vec<Py<PyAny>>,
         raised: Vec<RaisedError>,
     ) -> PyResult<Self> {
-        let running = py.detach(|| Running::new(scene.scene().clone(), built));
+        let running = py.detach(|| Running::new(scene.clone(), built));
         let State { q, v, p, .. } = running.state();
         let array = |x: &[f64]| arrays::rows(py, x).map(Bound::unbind);
         let shown = [array(q)?, array(v)?, array(p)?, array(&running.external)?];
         Ok(Self { running: Mutex::new(running), shown, functions, raised })
+    }
+
+    /// The scene with its changes, and where functions of its materials leave their exceptions.
+    pub fn scene(&self, py: Python<'_>) -> PyResult<(Scene, Vec<RaisedError>)> {
+        Ok((self.lock(py)?.scene.clone(), self.raised[1..].to_vec()))
     }
 
     /// The simulation, after changes that were made in its arrays.
@@ -394,15 +401,11 @@ impl Simulation {
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         let (scene, checkpoint) = {
             let running = self.lock(py)?;
-            (Scene::with_raised(running.scene.clone(), self.raised[1..].to_vec()), running.checkpoint()?)
+            (running.scene.clone(), running.checkpoint()?)
         };
-        let copy = Self::new(py, &scene, self.functions.iter().map(|f| f.clone_ref(py)).collect())?;
+        let functions = self.functions.iter().map(|f| f.clone_ref(py)).collect();
+        let copy = Self::new(py, &scene, &self.raised[1..], functions)?;
         copy.restore(py, &checkpoint)?;
         Ok(copy)
-    }
-
-    /// The scene with its changes.
-    fn scene(&self, py: Python<'_>) -> PyResult<Scene> {
-        Ok(Scene::with_raised(self.lock(py)?.scene.clone(), self.raised[1..].to_vec()))
     }
 }

@@ -46,7 +46,7 @@ pub use material::{Entry, Material, entry};
 pub use mooney_rivlin::MooneyRivlin;
 pub use neo_hookean::NeoHookean;
 pub use neo_hookean_log::NeoHookeanLog;
-pub use of_lists::{Listed, OfLists, Point};
+pub use of_lists::{Listed, MaterialPoint, OfLists};
 pub use stable_neo_hookean::StableNeoHookean;
 pub(crate) use stiffness::{apply as apply_stiffness, constants as stiffness_constants};
 pub use stvk::StVenantKirchhoff;

@@ -7,7 +7,7 @@ use crate::math::{Complex, LANES, Lanes, Mat3, project_positive};
 use std::cell::{Cell, RefCell};
 
 /// Constants and the deformation gradient at a point.
-pub type Point<'a> = (&'a [f64], Mat3);
+pub type MaterialPoint<'a> = (&'a [f64], Mat3);
 
 /// What is known of such a material. Every function gives one value for each point.
 pub trait Listed: Send + Sync + 'static {
@@ -16,18 +16,18 @@ pub trait Listed: Send + Sync + 'static {
     /// The constants for the given moduli.
     fn constants(&self, given: &Given) -> Result<Vec<f64>, ConstantsError>;
     /// ψ, J/m³; +∞ where F is infeasible.
-    fn energies(&self, at: &[Point<'_>]) -> Vec<f64>;
+    fn energies(&self, at: &[MaterialPoint<'_>]) -> Vec<f64>;
     /// P = ∂ψ/∂F, Pa.
-    fn stresses(&self, at: &[Point<'_>]) -> Vec<Mat3>;
+    fn stresses(&self, at: &[MaterialPoint<'_>]) -> Vec<Mat3>;
     /// ∂P/∂F, Pa.
-    fn tangents(&self, at: &[Point<'_>]) -> Vec<Mat9>;
+    fn tangents(&self, at: &[MaterialPoint<'_>]) -> Vec<Mat9>;
 }
 
 /// A [`Listed`] as a [`Material`].
 pub struct OfLists<L>(pub L);
 
 /// The points of entries with four points each, in their order.
-fn points<'a, G>(at: Places<'a>, given: &[G], F: impl Fn(&G) -> Mat3<Lanes>) -> Vec<Point<'a>> {
+fn points<'a, G>(at: Places<'a>, given: &[G], F: impl Fn(&G) -> Mat3<Lanes>) -> Vec<MaterialPoint<'a>> {
     let lanes = given.iter().enumerate().flat_map(|(k, entry)| {
         let F = F(entry);
         (0..LANES).map(move |lane| ((at.first + k) * LANES + lane, F.lane(lane)))
