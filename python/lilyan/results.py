@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Iterator, Mapping
+from typing import Any, ClassVar, Iterator, Mapping
 
 import numpy as np
+
+from .notebook import Page
 
 
 class Record(Mapping[str, Any]):
@@ -68,20 +70,143 @@ def _wrap(value: Any) -> Any:
     return value
 
 
-class CheckReport(Record):
-    """What to expect of a run (``lilyan check``): mesh quality, frequencies, stable steps, numerical damping, memory."""
+@dataclass(frozen=True)
+class Report:
+    """A result of a study: what matters most as attributes, everything in ``data``."""
+
+    #: All that the command line prints with ``--json``.
+    data: Record = field(repr=False)
+
+    #: The list that :meth:`frame` makes rows of; ``None``: the report is one row.
+    _rows: ClassVar[str | None] = None
+
+    @classmethod
+    def from_json(cls, text: str) -> Any:
+        """The report of a JSON text."""
+        data = Record.from_json(text)
+        named = {f.name: data.get(f.name) for f in fields(cls) if f.name != "data"}
+        return cls(data=data, **named)
+
+    def __getattr__(self, key: str) -> Any:
+        if key.startswith("_") or key == "data":
+            raise AttributeError(key)
+        return getattr(self.data, key)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.data[key]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain dictionaries and lists."""
+        return self.data.to_dict()
+
+    def frame(self, rows: str | None = None) -> Any:
+        """A pandas frame of the rows of the report, or of another list in it."""
+        return self.data.frame(rows or self._rows)
 
 
-class CompareReport(Record):
+@dataclass(frozen=True)
+class CheckReport(Report):
+    """What to expect of a run (``lilyan check``)."""
+
+    title: str
+    #: Each body: name, vertices, elements, volume, size, model, E, rho.
+    bodies: list[Record]
+    #: Steps of a run.
+    steps: int
+    #: Lowest modes, stable steps of explicit methods, numerical damping; ``None`` where nothing can vibrate.
+    spectrum: Record | None
+    #: The error of the mesh: the first frequency with linear and with quadratic tets; ``None`` where it was not measured.
+    mesh: Record | None
+    #: Memory of a run, MB.
+    memory_mb: Record
+    #: What to do something about.
+    warnings: list[str]
+    #: What was done to the scene on the way in.
+    notes: list[str]
+
+    _rows: ClassVar[str | None] = "bodies"
+
+
+@dataclass(frozen=True)
+class CompareReport(Report):
     """Many integrators and steps against a reference (``lilyan compare``)."""
 
+    title: str
+    #: What the runs are compared with.
+    reference: Record
+    #: Size of the motion that errors are relative to, m.
+    motion_size: float
+    #: Each run: integrator, step, error, cost, drifts.
+    rows: list[Record]
+    #: Measured order of each method.
+    orders: list[Record]
+    #: Advice for each goal.
+    advice: list[Record]
+    notes: list[str]
 
-class CoarsenReport(Record):
+    _rows: ClassVar[str | None] = "rows"
+
+
+@dataclass(frozen=True)
+class ConvergeReport(Report):
+    """Step and mesh refined until probes settle (``lilyan converge``)."""
+
+    title: str
+    probes: list[str]
+    #: Wanted: the largest error relative to the motion.
+    accuracy: float
+    #: Whether the reference is accurate enough to judge the others.
+    settled: bool
+    #: Estimated error of the reference.
+    reference_error: float
+    #: Number of the cheapest run that is accurate enough, and the keys of the scene that give it.
+    cheapest: int | None
+    set: list[str] | None
+    #: Each run: element, refinement, step, unknowns, error, wall_seconds.
+    runs: list[Record]
+    #: The result in words.
+    advice: str
+
+    _rows: ClassVar[str | None] = "runs"
+
+
+@dataclass(frozen=True)
+class CoarsenReport(Report):
     """How a coarse scene was made (``lilyan coarsen``)."""
 
+    title: str
+    body: str
+    method: str
+    model: str
+    #: Vertices, tets, volume (m³) and mass (kg) of the fine body, and of the coarse one.
+    fine: Record
+    coarse: Record
+    #: How many times fewer tets.
+    tets_ratio: float
+    notes: list[str]
 
-class RestReport(Record):
+
+@dataclass(frozen=True)
+class RestReport(Report):
     """A static equilibrium (``lilyan rest``)."""
+
+    title: str
+    #: Whether small motions about it stay small; ``None`` where it is not known.
+    stable: bool | None
+    #: Lowest frequency about it, Hz.
+    lowest_hz: float | None
+    #: Largest displacement from the undeformed place, m.
+    largest_displacement: float
+    #: Elastic and gravity energy, J.
+    elastic: float
+    gravity: float
+    #: Largest von Mises stress of a cell, Pa.
+    von_mises: float | None
+    #: The force of each pin on its body, and of all contacts, N.
+    pin_forces: list[list[float]]
+    contact_force: list[float]
+    #: Places of the probes, m.
+    probes: list[Record]
 
 
 @dataclass(frozen=True)
@@ -120,8 +245,15 @@ class RunResult:
 
     @property
     def report(self) -> Path:
-        """The HTML page."""
+        """The HTML page. A notebook shows it."""
         return self.folder / "report.html"
+
+    def page(self, height: int = 900) -> Page:
+        """The report as a page that a notebook shows."""
+        return Page(self.report.read_text(encoding="utf-8"), height)
+
+    def _repr_html_(self) -> str:
+        return self.page()._repr_html_()
 
     def energy(self) -> dict[str, np.ndarray]:
         """The columns of energy.csv."""

@@ -16,6 +16,25 @@ pub struct PythonForce {
 #[derive(Clone, Default)]
 pub struct RaisedError(pub Arc<Mutex<Option<PyErr>>>);
 
+impl RaisedError {
+    /// Keeps the first exception.
+    pub fn keep(&self, error: PyErr) {
+        if let Ok(mut raised) = self.0.lock() {
+            raised.get_or_insert(error);
+        }
+    }
+
+    /// Whether there is one. The step will fail, so that nothing more needs to be asked.
+    pub fn is_raised(&self) -> bool {
+        self.0.lock().is_ok_and(|raised| raised.is_some())
+    }
+
+    /// The exception, which is then forgotten.
+    pub fn take(&self) -> Option<PyErr> {
+        self.0.lock().ok()?.take()
+    }
+}
+
 impl PythonForce {
     /// The force of this function; `error` is where its exception goes.
     pub fn new(function: Py<PyAny>, error: RaisedError) -> Self {
@@ -31,13 +50,15 @@ impl PythonForce {
 
 impl Force for PythonForce {
     fn add(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+        if self.error.is_raised() {
+            f.fill(f64::NAN);
+            return;
+        }
         match Python::attach(|py| self.evaluate(py, t, q, v)) {
             Ok(values) => values.iter().zip(f).for_each(|(value, f)| *f += value),
             Err(error) => {
                 f.fill(f64::NAN);
-                if let Ok(mut raised) = self.error.0.lock() {
-                    raised.get_or_insert(error);
-                }
+                self.error.keep(error);
             }
         }
     }

@@ -7,6 +7,9 @@
 mod arrays;
 mod errors;
 mod forces;
+mod lab;
+mod materials;
+mod running;
 mod scene;
 mod simulation;
 mod sweep;
@@ -18,6 +21,10 @@ use pyo3::prelude::*;
 mod _lilyan {
     #[pymodule_export]
     use super::errors::{InputError, StepError};
+    #[pymodule_export]
+    use super::lab::Lab;
+    #[pymodule_export]
+    use super::materials::Material;
     #[pymodule_export]
     use super::scene::Scene;
     #[pymodule_export]

@@ -1,7 +1,9 @@
 //! Scenes, and what can be done with a whole scene.
 
-use crate::arrays::{self, MeshArrays, OwnedMeshArrays};
+use crate::arrays::{self, MeshArrays, OwnedMeshArrays, OwnedSurfaceArrays, SurfaceArrays};
 use crate::errors::{input, step};
+use crate::forces::RaisedError;
+use crate::materials::Material;
 use crate::simulation::Simulation;
 use lilyan::result::{
     CoarseMesh, CoarsenOptions, CompareOptions, CompareReport, Consistency, RunError, RunOptions, Signal,
@@ -10,7 +12,8 @@ use lilyan::result::{
 use lilyan::scene::{Built, build, open};
 use lilyan_dynamics::spectrum;
 use lilyan_study::compare::{ConfiguredIntegrator, ReferenceChoice};
-use lilyan_study::rest;
+use lilyan_study::converge::{ConvergeOptions, ConvergeProgress, ConvergeReport, converge};
+use lilyan_study::{rest, scene_files};
 use numpy::{PyArray1, PyArray3, PyArrayMethods, ToPyArray};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -18,7 +21,22 @@ use std::path::PathBuf;
 
 /// A scene, as its file says it.
 #[pyclass(frozen, module = "lilyan._lilyan")]
-pub struct Scene(lilyan::scene::Scene);
+pub struct Scene {
+    scene: lilyan::scene::Scene,
+    /// Where functions of its materials leave their exceptions.
+    raised: Vec<RaisedError>,
+}
+
+/// Meshes, surfaces and materials in memory, which a scene names.
+#[derive(FromPyObject)]
+pub struct InMemory<'py> {
+    #[pyo3(item)]
+    meshes: Vec<MeshArrays<'py>>,
+    #[pyo3(item)]
+    surfaces: Vec<SurfaceArrays<'py>>,
+    #[pyo3(item)]
+    materials: Vec<Py<Material>>,
+}
 
 /// A result as JSON text.
 pub fn json(value: &impl Serialize) -> PyResult<String> {
@@ -58,46 +76,85 @@ impl Scene {
     #[staticmethod]
     fn open(name: &str, settings: Vec<String>) -> PyResult<Self> {
         let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-        open(name, &settings).map(Self).map_err(input)
+        open(name, &settings).map(Self::plain).map_err(input)
     }
 
-    /// Reads a scene from text in TOML or JSON. Meshes in memory are found by their names.
+    /// Reads a scene from text in TOML or JSON. What is in memory is found by its name.
     #[staticmethod]
-    fn parse(text: &str, origin: &str, settings: Vec<String>, meshes: Vec<MeshArrays<'_>>) -> PyResult<Self> {
+    fn parse(text: &str, origin: &str, settings: Vec<String>, memory: InMemory<'_>) -> PyResult<Self> {
         let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-        let scene = lilyan::scene::Scene::from_str_with(text, origin, &settings).map_err(input)?;
-        let add = |scene: lilyan::scene::Scene, arrays| {
+        let mut scene = lilyan::scene::Scene::from_str_with(text, origin, &settings).map_err(input)?;
+        for arrays in memory.meshes {
             let (name, mesh) = arrays::mesh(arrays)?;
-            scene.with_mesh(&name, mesh).map_err(input)
-        };
-        meshes.into_iter().try_fold(scene, add).map(Self)
+            scene = scene.with_mesh(&name, mesh).map_err(input)?;
+        }
+        for arrays in memory.surfaces {
+            let (name, surface) = arrays::surface(arrays)?;
+            scene = scene.with_surface(&name, surface).map_err(input)?;
+        }
+        let mut raised = Vec::new();
+        for material in memory.materials {
+            let material = material.get().0;
+            raised.push(material.0.error.clone());
+            scene = scene.with_material(material);
+        }
+        Ok(Self { scene, raised })
+    }
+
+    /// The scene of a simulation, with what was changed in it.
+    #[staticmethod]
+    fn of(py: Python<'_>, simulation: &Simulation) -> PyResult<Self> {
+        let (scene, raised) = simulation.scene(py)?;
+        Ok(Self { scene, raised })
+    }
+
+    /// The scene with other values of some keys, each a text "key=value".
+    fn with_settings(&self, settings: Vec<String>) -> PyResult<Self> {
+        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+        let scene = self.scene.with_settings(&settings).map_err(input)?;
+        Ok(Self { scene, raised: self.raised.clone() })
     }
 
     /// The scene as JSON, with what was set.
     #[getter]
     fn document(&self) -> String {
-        self.0.document.to_json().to_string()
+        self.scene.document.to_json().to_string()
     }
 
     /// The file that the scene came from, or what stands for it.
     #[getter]
     fn origin(&self) -> &str {
-        &self.0.origin.0
+        &self.scene.origin.0
     }
 
     /// The scene as TOML.
     fn to_toml(&self) -> String {
-        self.0.to_toml()
+        self.scene.to_toml()
+    }
+
+    /// Writes it into a file, and meshes in memory beside it.
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        if let Some((name, _)) = self.scene.meshes.iter().find(|(_, mesh)| !mesh.edge_points.is_empty()) {
+            return Err(input(format!(
+                "{name} has nodes on edges, which are not written; save the mesh by its own library and name its file in the scene"
+            )));
+        }
+        scene_files::write(&self.scene, &path).map_err(input)
     }
 
     /// The meshes in memory, in arrays.
     fn meshes<'py>(&self, py: Python<'py>) -> PyResult<Vec<OwnedMeshArrays<'py>>> {
-        self.0.meshes.iter().map(|(name, mesh)| arrays::of_mesh(py, name, mesh)).collect()
+        self.scene.meshes.iter().map(|(name, mesh)| arrays::of_mesh(py, name, mesh)).collect()
+    }
+
+    /// The surfaces in memory, in arrays.
+    fn surfaces<'py>(&self, py: Python<'py>) -> PyResult<Vec<OwnedSurfaceArrays<'py>>> {
+        self.scene.surfaces.iter().map(|(name, surface)| arrays::of_surface(py, name, surface)).collect()
     }
 
     /// What to expect of a run, as JSON.
     fn check(&self, py: Python<'_>, modes: usize) -> PyResult<String> {
-        let report = py.detach(|| self.build().map(|built| check(&self.0, &built, modes).report))?;
+        let report = py.detach(|| self.build().map(|built| check(&self.scene, &built, modes).report))?;
         json(&report)
     }
 
@@ -122,10 +179,11 @@ impl Scene {
     fn rest(&self, py: Python<'_>) -> PyResult<(String, Simulation)> {
         let (report, built) = py.detach(|| {
             let mut built = self.build()?;
-            let report = rest::rest(&self.0, &mut built).map_err(step)?;
+            let report = rest::rest(&self.scene, &mut built);
+            let report = report.map_err(|error| self.take_raised().unwrap_or_else(|| step(error)))?;
             Ok::<_, PyErr>((report, built))
         })?;
-        Ok((json(&report)?, Simulation::of(py, &self.0, built)?))
+        Ok((json(&report)?, Simulation::of(py, &self.scene, &self.raised, built)?))
     }
 
     /// Runs the scene into a folder. Returns the summary as JSON, whether it finished, and why not.
@@ -142,12 +200,11 @@ impl Scene {
         let outcome = py.detach(|| {
             let built = self.build()?;
             let options = RunOptions { directory, resume, steps };
-            run(&self.0, built, &options, &mut |now| told.tell(now.step as f64, now.steps as f64)).map_err(
-                |error| match error {
+            run(&self.scene, built, &options, &mut |now| told.tell(now.step as f64, now.steps as f64))
+                .map_err(|error| match error {
                     RunError::Write(_) => step(error),
-                    RunError::Folder(_) | RunError::Resume(_) => input(error),
-                },
-            )
+                    RunError::Folder(_) | RunError::InUse(_) | RunError::Resume(_) => input(error),
+                })
         })?;
         let verdict = vec![
             format!("{:?}", outcome.verdict.level).to_lowercase(),
@@ -158,6 +215,11 @@ impl Scene {
             lilyan::result::Status::Failed(why) => why.to_string(),
             _ => String::new(),
         };
+        if !failed.is_empty()
+            && let Some(error) = self.take_raised()
+        {
+            return Err(error);
+        }
         told.result((json(&outcome.summary)?, failed, verdict))
     }
 
@@ -183,10 +245,36 @@ impl Scene {
         let compared = py.detach(|| {
             let built = self.build()?;
             let mut tell = |now: &lilyan_study::compare::CompareProgress<'_>| told.tell(now.done, 1.0);
-            compare(&self.0, built, &options, &mut tell, &mut |_| {}).map_err(input)
+            compare(&self.scene, built, &options, &mut tell, &mut |_| {}).map_err(input)
         });
         match compared {
-            Ok(comparison) => told.result(json(&CompareReport::new(&self.0, &comparison))?),
+            Ok(comparison) => told.result(json(&CompareReport::new(&self.scene, &comparison))?),
+            Err(error) => told.result(()).and(Err(error)),
+        }
+    }
+
+    /// Refines step and mesh until probes settle; returns the report as JSON.
+    #[pyo3(signature = (accuracy, probes, budget, progress))]
+    fn converge(
+        &self,
+        py: Python<'_>,
+        accuracy: f64,
+        probes: Vec<String>,
+        budget: f64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        if !(accuracy > 0.0 && accuracy.is_finite() && budget > 0.0 && budget.is_finite()) {
+            return Err(input("accuracy and budget (s) must be positive numbers"));
+        }
+        let options = ConvergeOptions { accuracy, probes, budget };
+        let mut told = Progress { report: progress, error: None };
+        let converged = py.detach(|| {
+            let built = self.build()?;
+            let mut tell = |now: &ConvergeProgress| told.tell(now.run as f64 + now.done, f64::INFINITY);
+            converge(&self.scene, built, &options, &mut tell).map_err(input)
+        });
+        match converged {
+            Ok(found) => told.result(json(&ConvergeReport::new(&self.scene, &found))?),
             Err(error) => told.result(()).and(Err(error)),
         }
     }
@@ -225,25 +313,35 @@ impl Scene {
         };
         let (scene, report) = py.detach(|| {
             let mut show = |_: &str, _: f64| ();
-            let mut outcome = coarsen(&self.0, &request, &mut show).map_err(input)?;
+            let mut outcome = coarsen(&self.scene, &request, &mut show).map_err(input)?;
             if let Some(end) = compare {
-                let end = end.min(self.0.time.end);
-                let found = Consistency::new(&self.0, &outcome.scene, outcome.body, end, &mut show);
+                let end = end.min(self.scene.time.end);
+                let found = Consistency::new(&self.scene, &outcome.scene, outcome.body, end, &mut show);
                 outcome.report.consistency = Some(found.map_err(input)?.report());
             }
             Ok::<_, PyErr>((outcome.scene, outcome.report))
         })?;
-        Ok((Self(scene), json(&report)?))
+        Ok((Self { scene, raised: self.raised.clone() }, json(&report)?))
     }
 
     /// A simulation that can be stepped. Each force is a function of t, q and v.
     fn simulation(&self, py: Python<'_>, forces: Vec<Py<PyAny>>) -> PyResult<Simulation> {
-        Simulation::new(py, &self.0, forces)
+        Simulation::new(py, &self.scene, &self.raised, forces)
     }
 }
 
 impl Scene {
+    /// A scene without materials of Python.
+    fn plain(scene: lilyan::scene::Scene) -> Self {
+        Self { scene, raised: Vec::new() }
+    }
+
     fn build(&self) -> PyResult<Built> {
-        build(&self.0).map_err(input)
+        build(&self.scene).map_err(|error| self.take_raised().unwrap_or_else(|| input(error)))
+    }
+
+    /// The exception of a function of its materials, if one was raised.
+    fn take_raised(&self) -> Option<PyErr> {
+        self.raised.iter().find_map(RaisedError::take)
     }
 }

@@ -3,56 +3,63 @@
 use crate::arrays;
 use crate::errors::{input, step};
 use crate::forces::{PythonForce, RaisedError};
+use crate::running::{Recorded, Running};
 use lilyan::body::Force;
 use lilyan::integrator::System;
 use lilyan::scene::{Built, Scene};
-use lilyan::simulation::{Checkpoint, State};
+use lilyan::simulation::State;
 use lilyan_scene::build::build_with_forces;
 use lilyan_solid::elements::CellField;
 use lilyan_solid::output;
-use lilyan_study::run::GrowthLimit;
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, Instant};
 
-/// How often a long call looks whether Ctrl-C was pressed.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// A simulation with arrays q, v and p that always show its state, and whose changes the simulation takes over.
+/// A simulation with arrays that always show its state, and whose changes the simulation takes over.
 #[pyclass(frozen, module = "lilyan._lilyan")]
 pub struct Simulation {
-    scene: Scene,
     running: Mutex<Running>,
-    /// q (m), v (m/s) and p (kg m/s), each of shape (n, 3).
-    shown: [Py<PyArray2<f64>>; 3],
+    /// q (m), v (m/s), p (kg m/s) and the external forces (N), each of shape (n, 3).
+    shown: [Py<PyArray2<f64>>; 4],
     functions: Vec<Py<PyAny>>,
-    raised: RaisedError,
+    raised: Vec<RaisedError>,
 }
 
-/// What a step changes.
-struct Running {
-    built: Built,
-    limit: GrowthLimit,
+const NAMES: [&str; 4] = ["q", "v", "p", "external_forces"];
+
+/// The simulation of a scene with forces of Python functions, whose exceptions go to the first of `raised`; the others are of materials.
+fn built(py: Python<'_>, scene: &Scene, functions: &[Py<PyAny>], raised: &[RaisedError]) -> PyResult<Built> {
+    let mut forces: Vec<Box<dyn Force>> = Vec::new();
+    for function in functions {
+        forces.push(Box::new(PythonForce::new(function.clone_ref(py), raised[0].clone())));
+    }
+    let built = py.detach(|| build_with_forces(scene, forces));
+    built.map_err(|error| raised.iter().find_map(RaisedError::take).unwrap_or_else(|| input(error)))
+}
+
+/// Where exceptions go: first those of forces, then those of materials.
+fn with_forces(of_materials: &[RaisedError]) -> Vec<RaisedError> {
+    std::iter::once(RaisedError::default()).chain(of_materials.iter().cloned()).collect()
 }
 
 impl Simulation {
-    /// The simulation of a scene with forces of the user.
-    pub fn new(py: Python<'_>, scene: &Scene, functions: Vec<Py<PyAny>>) -> PyResult<Self> {
-        let raised = RaisedError::default();
-        let mut forces: Vec<Box<dyn Force>> = Vec::new();
-        for function in &functions {
-            forces.push(Box::new(PythonForce::new(function.clone_ref(py), raised.clone())));
-        }
-        let built = py.detach(|| build_with_forces(scene, forces)).map_err(input)?;
+    /// The simulation of a scene with forces of the user; `of_materials`: where functions of its materials leave their exceptions.
+    pub fn new(
+        py: Python<'_>,
+        scene: &Scene,
+        of_materials: &[RaisedError],
+        functions: Vec<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let raised = with_forces(of_materials);
+        let built = built(py, scene, &functions, &raised)?;
         Self::with(py, scene, built, functions, raised)
     }
 
     /// A simulation that is built already, without forces of the user.
-    pub fn of(py: Python<'_>, scene: &Scene, built: Built) -> PyResult<Self> {
-        Self::with(py, scene, built, Vec::new(), RaisedError::default())
+    pub fn of(py: Python<'_>, scene: &Scene, of_materials: &[RaisedError], built: Built) -> PyResult<Self> {
+        Self::with(py, scene, built, Vec::new(), with_forces(of_materials))
     }
 
     fn with(
@@ -60,14 +67,18 @@ impl Simulation {
         scene: &Scene,
         built: Built,
         functions: Vec<Py<PyAny>>,
-        raised: RaisedError,
+        raised: Vec<RaisedError>,
     ) -> PyResult<Self> {
-        let State { q, v, p, .. } = built.simulation.state();
-        let shown =
-            [arrays::rows(py, q)?.unbind(), arrays::rows(py, v)?.unbind(), arrays::rows(py, p)?.unbind()];
-        let limit = GrowthLimit::new(&built);
-        let running = Mutex::new(Running { built, limit });
-        Ok(Self { scene: scene.clone(), running, shown, functions, raised })
+        let running = py.detach(|| Running::new(scene.clone(), built));
+        let State { q, v, p, .. } = running.state();
+        let array = |x: &[f64]| arrays::rows(py, x).map(Bound::unbind);
+        let shown = [array(q)?, array(v)?, array(p)?, array(&running.external)?];
+        Ok(Self { running: Mutex::new(running), shown, functions, raised })
+    }
+
+    /// The scene with its changes, and where functions of its materials leave their exceptions.
+    pub fn scene(&self, py: Python<'_>) -> PyResult<(Scene, Vec<RaisedError>)> {
+        Ok((self.lock(py)?.scene.clone(), self.raised[1..].to_vec()))
     }
 
     /// The simulation, after changes that were made in its arrays.
@@ -77,87 +88,64 @@ impl Simulation {
             .running
             .lock_py_attached(py)
             .map_err(|_| step("an earlier call failed in the middle of a step; make a new simulation"))?;
-        self.take_changes(py, &mut running)?;
+        if let Err(error) = self.take_changes(py, &mut running) {
+            // What cannot be taken over is taken back.
+            self.show(py, &running)?;
+            return Err(error);
+        }
         Ok(running)
     }
 
     /// Takes over what was written into the arrays since the last step. The change of energy counts as external work.
     fn take_changes(&self, py: Python<'_>, running: &mut Running) -> PyResult<()> {
-        let state = running.built.simulation.state();
-        let mut changed = [false; 3];
-        for ((array, now), changed) in self.shown.iter().zip([&state.q, &state.v, &state.p]).zip(&mut changed)
-        {
+        let State { q, v, p, .. } = running.state();
+        let mut changed = [false; 4];
+        for ((array, now), changed) in self.shown.iter().zip([q, v, p, &running.external]).zip(&mut changed) {
             let array = array.bind(py).readonly();
             *changed = array.as_slice().map_err(input)? != &now[..];
         }
-        if changed == [false; 3] {
+        if changed == [false; 4] {
             return Ok(());
         }
-        let names = ["q", "v", "p"];
-        let mut values = Vec::new();
-        for (array, name) in self.shown.iter().zip(names) {
-            match arrays::flat(array.bind(py), name, state.q.len()) {
-                Ok(array) => values.push(array),
-                Err(error) => {
-                    // What cannot be taken over is taken back.
-                    self.show(py, running)?;
-                    return Err(error);
-                }
-            }
+        let length = q.len();
+        let read = |k: usize| arrays::flat(self.shown[k].bind(py), NAMES[k], length);
+        if changed[3] {
+            let forces = read(3)?;
+            py.detach(|| running.set_external(forces));
         }
-        let [mut q, mut v, p] = [0, 1, 2].map(|k| std::mem::take(&mut values[k]));
-        let simulation = &mut running.built.simulation;
-        let system = simulation.system();
+        if changed[..3] == [false; 3] {
+            return Ok(());
+        }
+        let (q, mut v, p) = (read(0)?, read(1)?, read(2)?);
         if changed[2] && !changed[1] {
-            system.mass().solve(&vec![false; p.len()], &p, &mut v);
+            let mass = running.built.simulation.system().mass();
+            mass.solve(&vec![false; p.len()], &p, &mut v);
         }
-        system.abilities().place_prescribed(simulation.state().t, &mut q, &mut v);
-        let mut next = State { q, v, ..simulation.state().clone() };
-        next.update_momenta(system);
-        simulation.replace_state(next);
+        py.detach(|| running.replace_state(q, v))?;
         self.show(py, running)
     }
 
     /// Writes the state into the arrays.
     fn show(&self, py: Python<'_>, running: &Running) -> PyResult<()> {
-        let State { q, v, p, .. } = running.built.simulation.state();
-        for (array, values) in self.shown.iter().zip([q, v, p]) {
+        let State { q, v, p, .. } = running.state();
+        for (array, values) in self.shown.iter().zip([q, v, p, &running.external]) {
             array.bind(py).readwrite().as_slice_mut().map_err(input)?.copy_from_slice(values);
         }
         Ok(())
     }
 
-    /// Advances by so many steps, without holding the interpreter but for looks at Ctrl-C.
-    fn advance(&self, running: &mut Running, steps: u64) -> PyResult<()> {
-        let mut looked = Instant::now();
-        for _ in 0..steps {
-            if let Err(error) = running.built.simulation.advance() {
-                return Err(self.raised().unwrap_or_else(|| step(error)));
-            }
-            if let Some(growth) = running.limit.check(&running.built, false) {
-                let t = running.built.simulation.state().t;
-                return Err(step(format!(
-                    "unstable at t = {t} s: {growth}; take a shorter step or another integrator (scene.check() tells)"
-                )));
-            }
-            if looked.elapsed() > LOOK {
-                Python::attach(|py| py.check_signals())?;
-                looked = Instant::now();
-            }
-        }
-        Ok(())
-    }
-
-    /// The exception that a force of the user has raised.
-    fn raised(&self) -> Option<PyErr> {
-        self.raised.0.lock().ok()?.take()
+    /// Computes something of the simulation without the interpreter, which functions of materials may need in other threads.
+    fn compute<T: Send>(&self, py: Python<'_>, f: impl FnOnce(&mut Running) -> T + Send) -> PyResult<T> {
+        let mut running = self.lock(py)?;
+        let running = &mut *running;
+        Ok(py.detach(|| f(running)))
     }
 
     /// A field of the cells at the present positions.
     fn field(&self, py: Python<'_>, field: CellField) -> PyResult<Vec<f64>> {
-        let running = self.lock(py)?;
-        let simulation = &running.built.simulation;
-        Ok(output::cell_field(simulation.system().bodies(), field, &simulation.state().q))
+        self.compute(py, |running| {
+            output::cell_field(running.built.simulation.system().bodies(), field, &running.state().q)
+        })
     }
 }
 
@@ -167,7 +155,7 @@ impl Simulation {
     fn step(&self, py: Python<'_>, steps: u64) -> PyResult<()> {
         let mut running = self.lock(py)?;
         let running = &mut *running;
-        let done = py.detach(|| self.advance(running, steps));
+        let done = py.detach(|| running.advance(steps, &self.raised));
         self.show(py, running)?;
         done
     }
@@ -188,6 +176,12 @@ impl Simulation {
     #[getter]
     fn p(&self, py: Python<'_>) -> Py<PyArray2<f64>> {
         self.shown[2].clone_ref(py)
+    }
+
+    /// Forces on the nodes from outside, N.
+    #[getter]
+    fn external_forces(&self, py: Python<'_>) -> Py<PyArray2<f64>> {
+        self.shown[3].clone_ref(py)
     }
 
     /// Time, s.
@@ -265,10 +259,11 @@ impl Simulation {
 
     /// Energies and what entered and left, J.
     fn energy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let running = self.lock(py)?;
-        let simulation = &running.built.simulation;
-        let (kinetic, parts) = simulation.energies();
-        let (total, ledger) = (simulation.total_energy(), simulation.ledger());
+        let (kinetic, parts, total, ledger) = self.compute(py, |running| {
+            let simulation = &running.built.simulation;
+            let (kinetic, parts) = simulation.energies();
+            (kinetic, parts, simulation.total_energy(), *simulation.ledger())
+        })?;
         let energies = PyDict::new(py);
         for (name, value) in [
             ("kinetic", kinetic),
@@ -279,6 +274,7 @@ impl Simulation {
             ("initial", ledger.initial),
             ("work_external", ledger.work_external),
             ("dissipated_physical", ledger.dissipated_physical),
+            ("dissipated_friction", ledger.dissipated_friction),
             ("dissipated_numerical", ledger.dissipated_numerical(total)),
         ] {
             energies.set_item(name, value)?;
@@ -309,12 +305,71 @@ impl Simulation {
 
     /// Forces on the nodes from all potentials, N: elastic, gravity, contact, dead loads; without inertia and damping.
     fn forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let running = self.lock(py)?;
-        let State { t, q, .. } = running.built.simulation.state();
-        let mut force = vec![0.0; q.len()];
-        running.built.simulation.system().gradient(*t, q, &mut force);
-        force.iter_mut().for_each(|f| *f = -*f);
+        let force = self.compute(py, |running| {
+            let State { t, q, .. } = running.state();
+            let mut force = vec![0.0; q.len()];
+            running.built.simulation.system().gradient(*t, q, &mut force);
+            force.iter_mut().for_each(|f| *f = -*f);
+            force
+        })?;
         arrays::rows(py, &force)
+    }
+
+    /// Forces of contacts on the nodes, N.
+    fn contact_forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let forces = self.compute(py, |running| running.contact_forces())?;
+        arrays::rows(py, &forces)
+    }
+
+    /// The force of each pin on its body, N.
+    fn pin_forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let forces = self.compute(py, |running| running.pin_forces())?;
+        arrays::rows(py, &forces)
+    }
+
+    /// The nodes of each pin.
+    fn pins<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
+        let running = self.lock(py)?;
+        let nodes =
+            |pin: &lilyan_solid::Pin| -> Vec<i64> { pin.nodes.iter().map(|n| i64::from(*n)).collect() };
+        Ok(running.built.simulation.system().pins().iter().map(|pin| nodes(pin).to_pyarray(py)).collect())
+    }
+
+    /// Lets pinned nodes move to these places (k, 3) within a duration, s.
+    fn move_pins(
+        &self,
+        py: Python<'_>,
+        nodes: Vec<u32>,
+        places: Vec<[f64; 3]>,
+        duration: f64,
+    ) -> PyResult<()> {
+        self.compute(py, |running| running.move_pins(&nodes, &places, duration))?
+    }
+
+    /// Goes on with other values of some keys of the scene, each a text "key=value".
+    fn change(&self, py: Python<'_>, settings: Vec<String>) -> PyResult<()> {
+        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+        let mut running = self.lock(py)?;
+        let running = &mut *running;
+        let scene = running.scene.with_settings(&settings).map_err(input)?;
+        let next = built(py, &scene, &self.functions, &self.raised)?;
+        py.detach(|| running.change(scene, next))?;
+        self.show(py, running)
+    }
+
+    /// Takes the present state into the replay.
+    fn record(&self, py: Python<'_>) -> PyResult<()> {
+        self.compute(py, |running| running.record())
+    }
+
+    /// A page with the replay, with plots of energies, or both.
+    fn page(&self, py: Python<'_>, motion: bool, plots: bool) -> PyResult<String> {
+        self.compute(py, |running| running.page(motion, plots))
+    }
+
+    /// Recorded times, s, and kinetic, elastic, gravity and total energies, J.
+    fn recorded(&self, py: Python<'_>) -> PyResult<Option<Recorded<Vec<f64>>>> {
+        Ok(self.lock(py)?.recorded())
     }
 
     /// Where the probes are, m.
@@ -331,31 +386,26 @@ impl Simulation {
 
     /// The state, the energy account and the memory of the method as bytes: all that is needed to continue to the bit.
     fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let running = self.lock(py)?;
-        let bytes = postcard::to_stdvec(&running.built.simulation.checkpoint()).map_err(step)?;
-        Ok(PyBytes::new(py, &bytes))
+        Ok(PyBytes::new(py, &self.lock(py)?.checkpoint()?))
     }
 
     /// Continues from a checkpoint of the same scene.
     fn restore(&self, py: Python<'_>, checkpoint: &[u8]) -> PyResult<()> {
         let mut running = self.lock(py)?;
-        let size = running.built.simulation.state().q.len();
-        let saved = match postcard::take_from_bytes::<Checkpoint>(checkpoint) {
-            Ok((saved, [])) if saved.state.q.len() == size => saved,
-            Ok((_, [])) => return Err(input("the checkpoint belongs to another scene")),
-            _ => return Err(input("these bytes are no checkpoint of this version of lilyan")),
-        };
-        running.built.simulation.restore(&saved).map_err(input)?;
-        running.limit = GrowthLimit::new(&running.built);
-        self.show(py, &running)
+        let running = &mut *running;
+        py.detach(|| running.restore(checkpoint))?;
+        self.show(py, running)
     }
 
     /// The same simulation once more. It shares the functions of the user's forces, and nothing else.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-        let checkpoint = self.checkpoint(py)?;
+        let (scene, checkpoint) = {
+            let running = self.lock(py)?;
+            (running.scene.clone(), running.checkpoint()?)
+        };
         let functions = self.functions.iter().map(|f| f.clone_ref(py)).collect();
-        let copy = Self::new(py, &self.scene, functions)?;
-        copy.restore(py, checkpoint.as_bytes())?;
+        let copy = Self::new(py, &scene, &self.raised[1..], functions)?;
+        copy.restore(py, &checkpoint)?;
         Ok(copy)
     }
 }

@@ -3,8 +3,10 @@
 mod commands;
 mod failure;
 mod output;
+mod stop_signal;
 
 use clap::{Parser, Subcommand};
+use lilyan_files::printable::printable;
 use std::process::ExitCode;
 
 /// The text that `lilyan --version` prints after the name. `-V` prints only the number.
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
+    stop_signal::listen(|failure| report(failure, "lilyan: "));
     let done = match arguments.command {
         None => commands::run::run(&commands::run::RunArguments::default()),
         Some(Command::Run(a)) => commands::run::run(&a),
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         Some(Command::Materials(a)) => commands::catalogue::materials(&a),
         Some(Command::Licenses(a)) => commands::licenses::run(&a),
     };
+    stop_signal::finish();
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -88,7 +92,7 @@ fn main() -> ExitCode {
 
 /// Tells why a command failed: on standard error, and where JSON was asked for, as its one object.
 fn report(failure: &failure::Failure, prefix: &str) {
-    eprintln!("{prefix}{}", failure.message);
+    eprintln!("{prefix}{}", printable(&failure.message));
     // Also when the arguments themselves could not be read.
     if !failure.json_printed && std::env::args_os().any(|a| a == "--json") {
         output::json(&serde_json::json!({ "error": failure.message, "exit_status": failure.code }));

@@ -1,10 +1,11 @@
 //! Standard output: text for people, or one JSON object.
 
+use lilyan_files::printable::printable;
 use std::io::Write;
 
 /// Prints a line; a closed pipe is not an error.
 pub fn line(text: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stdout().lock(), "{text}");
+    let _ = writeln!(std::io::stdout().lock(), "{}", printable(&text.to_string()));
 }
 
 /// Prints one JSON object.

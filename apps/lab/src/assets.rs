@@ -14,3 +14,16 @@ static ASSETS: &[Asset] = &[
 pub(crate) fn find(path: &str) -> Option<(&'static str, &'static [u8])> {
     ASSETS.iter().find(|(known, _, _)| *known == path).map(|(_, kind, bytes)| (*kind, *bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::find;
+
+    /// The licence of three.js asks that its notice goes with every copy.
+    #[test]
+    fn the_page_carries_the_notice_of_three_js() {
+        let (_, script) = find("/lab.js").expect("the page has a script");
+        let text = String::from_utf8_lossy(script);
+        assert!(text.contains("three.js authors") && text.contains("Permission is hereby granted"));
+    }
+}

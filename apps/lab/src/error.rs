@@ -1,6 +1,8 @@
 //! Why a request is refused, and why a running simulation stops.
 
-use crate::limits::{CLIENTS, COARSE_TETS, COARSEN_ELEMENTS, COMPARE_ELEMENTS, ELEMENTS, PANES, SESSIONS};
+use crate::limits::{
+    CLIENTS, COARSE_TETS, COARSEN_ELEMENTS, COMPARE_ELEMENTS, ELEMENTS, PANES, SESSION_BYTES, SESSIONS,
+};
 use crate::wording;
 use lilyan_scene::document::SceneError;
 use lilyan_study::run::UnphysicalGrowth;
@@ -130,6 +132,9 @@ pub enum LabError {
     /// As many pages as possible are connected.
     #[error("{CLIENTS} pages are open already; close some")]
     TooManyPages,
+    /// The files of a session are as large as they may be.
+    #[error("the files of a session may have {} MiB together", SESSION_BYTES >> 20)]
+    FilesFull,
     /// As many sessions as possible are open.
     #[error("{SESSIONS} sessions are open already; close some of their pages")]
     TooManySessions,
@@ -216,6 +221,7 @@ impl LabError {
             | Self::PanesFull(_)
             | Self::LastPane
             | Self::SceneFileTooLong { .. }
+            | Self::FilesFull
             | Self::TooManyPages
             | Self::TooManySessions => "limit",
             Self::BodiesDoNotFit

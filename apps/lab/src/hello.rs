@@ -63,6 +63,7 @@ fn option(o: &OptionSpec) -> Value {
     let (kind, default, choices) = match o.kind {
         OptionKind::Number { default, .. } => ("number", json!(default), json!([])),
         OptionKind::NumberOr { default, word, .. } => ("number", json!(default), json!([word])),
+        OptionKind::Formula { .. } => ("formula", Value::Null, json!([])),
         OptionKind::Flag { default } => ("flag", json!(default), json!([])),
         OptionKind::Word { choices } => ("word", json!(choices.first()), json!(choices)),
     };
@@ -82,7 +83,7 @@ fn models(path: &[&str], selector: &str) -> Vec<Value> {
     let cases = (table.cases)();
     let describe = |case: &Case| match case.when {
         When::Is { key, value, .. } if key == selector && value != "none" => {
-            let keys = case.keys_by_default(&cases);
+            let keys = case.keys_within(&cases);
             Some(model(table, selector, value, &Case { keys, ..case.clone() }))
         }
         _ => None,
@@ -145,17 +146,18 @@ mod tests {
         };
         let cards = lilyan_solid::damping::CATALOGUE.iter().map(|card| card.name.to_owned());
         assert_eq!(names(&catalogue["damping"]), cards.collect::<Vec<_>>());
-        // With each kind of contact its numbers and those of the first model that knows it.
+        // With each kind of contact its numbers and those of each model that knows it.
         let kinds = ["plane", "sphere", "mesh", "bodies", "self"];
         assert_eq!(names(&catalogue["contacts"]), kinds);
         for (contact, kind) in catalogue["contacts"].as_array().unwrap().iter().zip(kinds) {
-            let mut cards = lilyan_solid::contact::CATALOGUE.iter();
-            let card = cards.find(|card| kind != "mesh" || card.takes_meshes).unwrap();
+            let cards = lilyan_solid::contact::CATALOGUE.iter();
+            let cards = cards.filter(|card| kind != "mesh" || card.takes_meshes);
             let own = if kind == "sphere" { &["radius"][..] } else { &[] };
-            let parameters =
-                if ["bodies", "self"].contains(&kind) { card.parameters } else { card.obstacle_parameters };
+            let parameters = cards.flat_map(|card| {
+                if ["bodies", "self"].contains(&kind) { card.parameters } else { card.obstacle_parameters }
+            });
             let expected: Vec<&str> =
-                own.iter().copied().chain(parameters.iter().map(|parameter| parameter.name)).collect();
+                own.iter().copied().chain(parameters.map(|parameter| parameter.name)).collect();
             assert_eq!(names(&contact["numbers"]), expected, "{kind}");
         }
         for model in catalogue["damping"].as_array().unwrap() {

@@ -10,6 +10,10 @@ pub const EVENTS: usize = 256;
 pub const INBOX: usize = 1024;
 /// Size of an uploaded file, bytes.
 pub const UPLOAD_BYTES: usize = 64 << 20;
+/// Files that are received at the same time.
+pub const UPLOADS: usize = 8;
+/// Size of all files that a session keeps, bytes.
+pub const SESSION_BYTES: u64 = 256 << 20;
 /// Elements of all panes of a session together.
 pub const ELEMENTS: usize = 400_000;
 /// Panes of a session.

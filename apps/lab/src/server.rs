@@ -3,13 +3,13 @@
 #![deny(clippy::indexing_slicing)]
 
 use crate::access::{HostNames, Token};
-use crate::limits::UPLOAD_BYTES;
+use crate::limits::{UPLOAD_BYTES, UPLOADS};
 use crate::sessions::Sessions;
 use crate::{assets, socket};
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::Body;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::{DefaultBodyLimit, Query, Request, State};
+use axum::extract::{Query, Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
@@ -35,6 +35,9 @@ const HEADER_BYTES: usize = 16 << 10;
 const MESSAGE_BYTES: usize = 1 << 20;
 /// Bytes that wait to be written to a page: one message of the largest scene.
 const WRITE_BYTES: usize = 64 << 20;
+
+/// How long a file may take to arrive.
+const UPLOAD_TIME: Duration = Duration::from_secs(30);
 
 /// The page loads nothing from elsewhere and is not shown inside other pages.
 const POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; \
@@ -66,6 +69,8 @@ struct Shared {
     names: HostNames,
     token: Token,
     sessions: Arc<Sessions>,
+    /// A place for each file that may be received at the same time.
+    uploads: Arc<Semaphore>,
 }
 
 /// Serves the lab until `stop` returns `true`. `opened` gets the address as soon as pages can be opened.
@@ -88,7 +93,9 @@ pub fn serve(
         let wanted = SocketAddr::new(address.ip, address.port);
         let listener = TcpListener::bind(wanted).await.map_err(|e| ServeError::Listen(wanted, e))?;
         let here = listener.local_addr().map_err(ServeError::System)?;
-        let router = router(Shared { names: HostNames::of(here), token, sessions: sessions.clone() });
+        let uploads = Arc::new(Semaphore::new(UPLOADS));
+        let shared = Shared { names: HostNames::of(here), token, sessions: sessions.clone(), uploads };
+        let router = router(shared);
         opened(here);
         let accepting = tokio::spawn(accept(listener, router));
         while !stop() {
@@ -98,7 +105,7 @@ pub fn serve(
         Ok(())
     })?;
     sessions.close();
-    runtime.shutdown_timeout(Duration::from_secs(1));
+    runtime.shutdown_timeout(Duration::from_millis(250));
     Ok(())
 }
 
@@ -129,7 +136,7 @@ fn router(shared: Shared) -> Router {
     Router::new()
         .route("/socket", get(open_socket))
         .route("/result", get(result))
-        .route("/upload", post(upload).layer(DefaultBodyLimit::max(UPLOAD_BYTES)))
+        .route("/upload", post(upload))
         .fallback(page)
         .layer(middleware::from_fn_with_state(shared.clone(), guard))
         .with_state(shared)
@@ -233,21 +240,28 @@ async fn result(State(shared): State<Shared>, Query(parameters): Parameters, hea
     response
 }
 
+/// Stores a file. A request without the token, or while enough others send theirs, is refused before its body is read.
 async fn upload(
     State(shared): State<Shared>,
     Query(parameters): Parameters,
     _headers: HeaderMap,
-    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+    body: Body,
 ) -> Response {
     if let Some(refused) = refuse_without_token(&shared, &parameters) {
         return refused;
     }
-    let body = match body {
-        Ok(body) => body,
-        Err(_) => {
+    let Ok(_place) = shared.uploads.try_acquire() else {
+        let text = "other files are being sent; try again when they are here\n";
+        return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
+    };
+    let received = tokio::time::timeout(UPLOAD_TIME, axum::body::to_bytes(body, UPLOAD_BYTES)).await;
+    let body = match received {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => {
             let text = format!("a file may have {} MiB at most\n", UPLOAD_BYTES >> 20);
             return (StatusCode::PAYLOAD_TOO_LARGE, text).into_response();
         }
+        Err(_) => return (StatusCode::REQUEST_TIMEOUT, "the file came too slowly\n").into_response(),
     };
     let (session, name) = (parameters.get("session"), parameters.get("name"));
     let (Some(session), Some(name)) = (session, name) else {

@@ -191,13 +191,13 @@ impl Sessions {
         Some((kind, bytes))
     }
 
-    /// Ends all sessions, and waits up to two seconds for them.
+    /// Ends all sessions, and waits a little for them.
     pub fn close(&self) {
         let open: Vec<Arc<SessionHandle>> = self.open().drain().map(|(_, handle)| handle).collect();
         for handle in &open {
             let _ = handle.inbox.try_send(Incoming::End);
         }
-        for _ in 0..40 {
+        for _ in 0..12 {
             if open.iter().all(|h| h.ended.load(Ordering::SeqCst)) && !self.job_slot.is_taken() {
                 break;
             }

@@ -41,6 +41,33 @@ fn settled(what: &str, good: impl Fn() -> bool) {
     }
 }
 
+/// Files that never arrive whole do not keep others out.
+#[test]
+fn half_uploads_keep_nobody_out() {
+    let _one = alone();
+    let lab = Lab::open("swinging-cube");
+    let mut page = lab.page();
+    let session = page.event("hello")["session"].as_str().unwrap().to_owned();
+    let host = lab.host();
+    let half = |token: &str, number: usize| {
+        let mut stream = std::net::TcpStream::connect(&host).unwrap();
+        let head = format!(
+            "POST /upload?token={token}&session={session}&name=f{number}.obj HTTP/1.1\r\nHost: {host}\r\nContent-Length: 60000000\r\n\r\nv 0"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    };
+    // More than there are connections; half of them do not even know the token.
+    let held: Vec<_> = (0..300).map(|k| half(if k % 2 == 0 { &lab.token } else { "wrong" }, k)).collect();
+    let start = Instant::now();
+    assert_eq!(lab.get("/", &[("Host", &host)]).0, 200);
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    drop(held);
+    // Their places are free again.
+    let path = format!("/upload?token={}&session={session}&name=whole.obj", lab.token);
+    settled("the places of uploads", || lab.ask("POST", &path, &[("Host", &host)], b"v 0 0 0\n").0 == 204);
+}
+
 /// A malformed message is answered by the right close code.
 #[test]
 fn malformed_frames_are_told_what_is_wrong() {

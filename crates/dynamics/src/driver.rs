@@ -27,6 +27,10 @@ pub trait Scheme: Send {
     fn takes_fits(&self) -> bool {
         false
     }
+    /// See [`Integrator::solves_for_end`].
+    fn solves_for_end(&self) -> bool {
+        false
+    }
 }
 
 /// The end of a step. Dirichlet dofs need not be correct: the driver sets them.
@@ -111,8 +115,8 @@ pub struct Step<'a> {
     /// Mean acceleration of the last step; empty if no step led to this state.
     acceleration: &'a [f64],
     solver: &'a mut Solver,
-    /// The last solution, if steps are limited; otherwise empty.
-    solved: Vec<f64>,
+    /// The last solution and its time, s, if steps are limited; otherwise empty.
+    solved: (f64, Vec<f64>),
     report: StepStats,
 }
 
@@ -143,7 +147,7 @@ impl Step<'_> {
     /// Solves for x from the given guess. Its Dirichlet dofs stay.
     pub fn solve(&mut self, parts: StepEquation<'_>, x: &mut [f64]) -> Result<(), StepError> {
         let State { t, q, .. } = self.state;
-        let parts_time = parts.time;
+        let (parts_time, solved_at) = (parts.time, parts.time_of_solution(*t, self.h));
         let step = ImplicitStep::new(self.system, *t, self.h, q, &self.prescribed.mask, parts);
         let step = if self.has_constraints { step.constraint_solver(self.constraint_solver) } else { step };
         // A second guess: x with the mean acceleration of the last step.
@@ -153,7 +157,7 @@ impl Step<'_> {
         let other: Vec<f64> = (0..self.acceleration.len()).map(extrapolated).collect();
         let solved = self.solver.solve(step, x, other)?;
         if self.system.abilities().feasible_step.is_some() {
-            self.solved = x.to_vec();
+            self.solved = (solved_at, x.to_vec());
         }
         self.report.add(solved.into());
         Ok(())
@@ -233,8 +237,11 @@ impl Step<'_> {
         let Some(feasible) = self.system.abilities().feasible_step else { return Ok(end) };
         let placed = |i: usize| if self.prescribed.mask[i] { self.prescribed.q[i] } else { end.q[i] };
         let q1: Vec<f64> = (0..end.q.len()).map(placed).collect();
-        let from = if self.solved.is_empty() { &self.state.q } else { &self.solved };
-        if *from == q1 || feasible_path::is_feasible(feasible, from, &q1) {
+        let (time, solved) = &self.solved;
+        let (time, from) = if solved.is_empty() { (self.state.t, &self.state.q) } else { (*time, solved) };
+        let times = [time, self.state.t + self.h];
+        let moves = self.system.abilities().timed.is_some() && times[0] != times[1];
+        if (*from == q1 && !moves) || feasible_path::is_feasible(feasible, times, from, &q1) {
             return Ok(end);
         }
         Err(StepError::Collision { t: self.state.t, h: self.h })
@@ -336,7 +343,7 @@ impl<S: Scheme> ImplicitIntegrator<S> {
             history,
             acceleration,
             solver: &mut self.solver,
-            solved: Vec::new(),
+            solved: Default::default(),
             report: StepStats::default(),
         };
         let end = self.scheme.step(&mut step).and_then(|end| step.check_path(end));
@@ -389,6 +396,10 @@ impl<S: Scheme> Integrator for ImplicitIntegrator<S> {
 
     fn takes_contact(&self) -> bool {
         !self.scheme.claims().explicit
+    }
+
+    fn solves_for_end(&self) -> bool {
+        self.scheme.solves_for_end()
     }
 
     fn claims(&self) -> Claims {

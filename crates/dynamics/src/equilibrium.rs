@@ -9,7 +9,7 @@
 //! Where the equilibrium is a saddle of W (a column that should buckle), the body is displaced along the unstable mode, and
 //! the search continues.
 
-use crate::constraints::Constraints;
+use crate::constraints::{ConstraintSolver, Constraints};
 use crate::integrators;
 use crate::simulation::Simulation;
 use crate::state::State;
@@ -56,6 +56,8 @@ pub struct Equilibrium {
     pub newton_iterations: usize,
     /// The largest force that is not balanced, over the free unknowns, N.
     pub unbalanced_force: f64,
+    /// The forces that hold the prescribed unknowns in place, N; 0 for the free ones.
+    pub reactions: Vec<f64>,
     /// The displacement of the last step, m.
     pub last_motion: f64,
     /// Saddles of W that were left along an unstable mode.
@@ -266,11 +268,13 @@ impl<'a> Search<'a> {
 
     fn result(self, saddles: usize, lowest: Option<&LowestMode>) -> Equilibrium {
         let positive = lowest.filter(|mode| mode.sign == Ordering::Greater);
+        let reactions = self.system.reactions(&self.state.q);
         Equilibrium {
             state: self.state,
             steps: self.steps,
             newton_iterations: self.newton_iterations,
             unbalanced_force: self.unbalanced_force,
+            reactions,
             last_motion: self.last_motion,
             saddles,
             is_stable: lowest.map(|mode| mode.sign != Ordering::Less),
@@ -316,6 +320,7 @@ impl System for &StaticSystem<'_> {
             loads: None,
             dissipation: inner.applied.map(|_| *self as &dyn Dissipation),
             applied: None,
+            friction: None,
             end_impulse: None,
             constraints: inner.constraints.map(|_| *self as &dyn Constraints),
             feasible_step: inner.feasible_step,
@@ -332,6 +337,30 @@ impl System for &StaticSystem<'_> {
     }
 }
 
+impl StaticSystem<'_> {
+    /// ∇W − f + Jᵀμ at the prescribed unknowns, with the μ that balance the free ones.
+    fn reactions(&self, q: &[f64]) -> Vec<f64> {
+        let (system, t, n) = (&self as &dyn System, self.t, q.len());
+        let abilities = system.abilities();
+        let mut held = vec![false; n];
+        abilities.mark_prescribed(t, &mut held);
+        let (mut force, mut applied, mut acceleration) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        system.gradient(t, q, &mut force);
+        if let Some(forces) = abilities.dissipation {
+            forces.add_forces(t, q, &vec![0.0; n], &mut applied);
+        }
+        force.iter_mut().zip(&applied).for_each(|(force, applied)| *force -= applied);
+        system.mass().solve(&held, &force, &mut acceleration);
+        for (i, mu) in ConstraintSolver::tangential(system, t, &held, q, &mut acceleration) {
+            abilities.constraints()[i].gradient(abilities.constraint_time(t), q, &mut |node, g| {
+                (0..3).for_each(|k| force[3 * node + k] += mu * g[k]);
+            });
+        }
+        force.iter_mut().zip(&held).filter(|(_, held)| !**held).for_each(|(force, _)| *force = 0.0);
+        force
+    }
+}
+
 /// Applied forces on a body that does not move. The rest of the forces without potential vanishes.
 impl Dissipation for StaticSystem<'_> {
     fn add_forces(&self, _t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
@@ -343,6 +372,7 @@ impl Dissipation for StaticSystem<'_> {
         add_midpoint_forces(self, t0, h, q0, q1, f);
     }
     fn add_damping_matrix(&self, _t: f64, _q: &[f64], _v: &[f64], _d: &mut BlockMatrix) {}
+    fn add_mean_damping_matrix(&self, _t: f64, _h: f64, _between: &[f64], _v: &[f64], _d: &mut BlockMatrix) {}
 }
 
 impl PrescribedMotion for StaticSystem<'_> {

@@ -41,6 +41,7 @@ impl System for InStep<'_> {
             loads: inner.loads,
             dissipation: inner.dissipation,
             applied: inner.applied,
+            friction: inner.friction,
             end_impulse: inner.end_impulse,
             constraints: inner.constraints,
             feasible_step: Some(self),
@@ -80,8 +81,8 @@ impl DiscreteGradient for InStep<'_> {
 }
 
 impl FeasibleStep for InStep<'_> {
-    fn max_step(&self, q: &[f64], d: &[f64]) -> f64 {
+    fn max_step(&self, t: [f64; 2], q: &[f64], d: &[f64]) -> f64 {
         let inner = self.system.abilities().feasible_step;
-        inner.map_or(f64::INFINITY, |feasible| feasible.max_step(q, d)).min(self.terms.max_step(q, d))
+        inner.map_or(f64::INFINITY, |feasible| feasible.max_step(t, q, d)).min(self.terms.max_step(q, d))
     }
 }

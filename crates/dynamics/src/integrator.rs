@@ -31,6 +31,11 @@ pub trait Integrator: Send {
     fn takes_contact(&self) -> bool {
         false
     }
+    /// Whether it takes such contact and solves for the positions at the end of a step. Other methods have to halve a step that ends
+    /// beyond a contact.
+    fn solves_for_end(&self) -> bool {
+        false
+    }
     /// The constraints of the last step, if it supports constraints.
     fn constraint_solver(&self) -> Option<&ConstraintSolver> {
         None

@@ -77,8 +77,10 @@ impl EnergyFlow {
         let constraint_solver = integrator.constraint_solver();
         if let Some(dissipation) = abilities.dissipation {
             dissipation.add_mean_forces(before.t, h, &before.q, &after.q, &mut forces);
+        }
+        if let Some(contacts) = abilities.friction {
             let mut friction = vec![0.0; n];
-            dissipation.add_friction(h, &before.q, &after.q, &mut friction);
+            contacts.add_friction([before.t, after.t], &before.q, &after.q, &mut friction);
             flow.friction -= dot(&friction, &displacement);
         }
         let work = integrator.work_of_forces().unwrap_or_else(|| {
@@ -112,7 +114,13 @@ impl EnergyFlow {
             flow.dissipated -= work_of_impulse;
         }
         if let Some(timed) = abilities.timed {
-            flow.work += timed.work([before.t, after.t], &before.q, &after.q);
+            let times = [before.t, after.t];
+            flow.work += timed.work(times, &before.q, &after.q);
+            // What carries bodies along by friction does work on them; the slip alone dissipates.
+            let carried = timed.friction_work(times, &before.q, &after.q);
+            flow.work += carried;
+            flow.dissipated += carried;
+            flow.friction += carried;
         }
         // Exact where the force acts along a discrete gradient, else of second order as the step.
         if let Some(moving) =

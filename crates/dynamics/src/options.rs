@@ -1,6 +1,27 @@
 //! Options of integrators: what a card declares, what a scene gives.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A function of named variables, which whoever reads scenes compiles from a text.
+pub trait Formula: std::fmt::Debug + Send + Sync {
+    /// The text.
+    fn source(&self) -> &str;
+    /// The value, and its derivative with respect to variable number `wrt`.
+    fn eval_dual(&self, values: &[f64], wrt: usize) -> (f64, f64);
+    /// Whether variable number `index` occurs.
+    fn depends_on(&self, index: usize) -> bool;
+}
+
+/// A formula as the value of an option. Two are equal if their texts are.
+#[derive(Clone, Debug)]
+pub struct SharedFormula(pub Arc<dyn Formula>);
+
+impl PartialEq for SharedFormula {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.source() == other.0.source()
+    }
+}
 
 /// A value as given.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +32,8 @@ pub enum Value {
     Flag(bool),
     /// A word.
     Word(String),
+    /// A formula of the variables of the option.
+    Formula(SharedFormula),
 }
 
 impl std::fmt::Display for Value {
@@ -19,6 +42,7 @@ impl std::fmt::Display for Value {
             Self::Number(x) => write!(f, "{x}"),
             Self::Flag(b) => write!(f, "{b}"),
             Self::Word(w) => write!(f, "\"{w}\""),
+            Self::Formula(formula) => write!(f, "\"{}\"", formula.0.source()),
         }
     }
 }
@@ -55,6 +79,11 @@ pub enum Kind {
     Word {
         /// Those words.
         choices: &'static [&'static str],
+    },
+    /// A formula of these variables; absent by default.
+    Formula {
+        /// Their names.
+        variables: &'static [&'static str],
     },
 }
 
@@ -101,13 +130,14 @@ impl Options {
     pub fn resolve(specs: &'static [OptionSpec], given: &[(String, Value)]) -> Result<Self, OptionError> {
         let mut options: BTreeMap<&'static str, Value> = specs
             .iter()
-            .map(|s| {
+            .filter_map(|s| {
                 let default = match s.kind {
                     Kind::Number { default, .. } | Kind::NumberOr { default, .. } => Value::Number(default),
                     Kind::Flag { default } => Value::Flag(default),
                     Kind::Word { choices } => Value::Word(choices[0].to_string()),
+                    Kind::Formula { .. } => return None,
                 };
-                (s.name, default)
+                Some((s.name, default))
             })
             .collect();
         for (name, value) in given {
@@ -122,6 +152,7 @@ impl Options {
                 (Kind::NumberOr { word, .. }, Value::Word(w)) => word == w,
                 (Kind::Flag { .. }, Value::Flag(_)) => true,
                 (Kind::Word { choices }, Value::Word(w)) => choices.contains(&w.as_str()),
+                (Kind::Formula { .. }, Value::Formula(_)) => true,
                 _ => false,
             };
             if !fits {
@@ -132,6 +163,7 @@ impl Options {
                     }
                     Kind::Flag { .. } => "true or false".to_string(),
                     Kind::Word { choices } => format!("one of \"{}\"", choices.join("\", \"")),
+                    Kind::Formula { variables } => format!("a formula of {}", variables.join(", ")),
                 };
                 return Err(OptionError::Value { name: name.clone(), wanted, given: value.clone() });
             }
@@ -170,6 +202,15 @@ impl Options {
         match self.0.get(name) {
             Some(Value::Word(w)) => w,
             other => unreachable!("option {name} is declared a word, found {other:?}"),
+        }
+    }
+
+    /// A declared formula, if it was given.
+    pub fn formula(&self, name: &str) -> Option<&SharedFormula> {
+        match self.0.get(name) {
+            Some(Value::Formula(formula)) => Some(formula),
+            None => None,
+            other => unreachable!("option {name} is declared a formula, found {other:?}"),
         }
     }
 

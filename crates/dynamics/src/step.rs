@@ -58,7 +58,7 @@ pub enum StepError {
         /// Step, s.
         h: f64,
     },
-    /// Dirichlet dofs cannot reach their place.
+    /// Dirichlet dofs, or obstacles that move, cannot reach their place.
     Blocked {
         /// Time at the start of the step, s.
         t: f64,
@@ -139,8 +139,8 @@ impl std::fmt::Display for StepError {
             ),
             Self::Blocked { t, h } => write!(
                 f,
-                "at t = {t:.6} s with a step of {h:.3e} s: a contact keeps prescribed nodes from their place: leave \
-                 what they push against a way out"
+                "at t = {t:.6} s with a step of {h:.3e} s: a contact keeps prescribed nodes or a moving obstacle from \
+                 their place, as what they push against cannot yield: leave it a way out"
             ),
             Self::Lagging { t, h, solves } => write!(
                 f,

@@ -139,7 +139,7 @@ impl DiscreteGradient for Walled {
 
 impl FeasibleStep for Walled {
     /// Nine tenths of the way to the wall.
-    fn max_step(&self, q: &[f64], d: &[f64]) -> f64 {
+    fn max_step(&self, _t: [f64; 2], q: &[f64], d: &[f64]) -> f64 {
         let (gap, rate) = (self.gap(q), self.gap(d));
         if gap * rate < 0.0 { 0.9 * gap.abs() / rate.abs() } else { f64::INFINITY }
     }
@@ -205,7 +205,7 @@ impl StepTerms for Sliding<'_> {
         true
     }
     fn max_step(&self, q: &[f64], d: &[f64]) -> f64 {
-        if self.of.limited_by_terms { FeasibleStep::max_step(self.of, q, d) } else { f64::INFINITY }
+        if self.of.limited_by_terms { FeasibleStep::max_step(self.of, [0.0; 2], q, d) } else { f64::INFINITY }
     }
     fn lag(&mut self, q: &[f64]) -> bool {
         self.solves += 1;

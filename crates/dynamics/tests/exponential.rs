@@ -81,6 +81,9 @@ impl Dissipation for Linear {
             out.add_scaled(1.0, d);
         }
     }
+    fn add_mean_damping_matrix(&self, t: f64, _h: f64, between: &[f64], v: &[f64], d: &mut BlockMatrix) {
+        self.add_damping_matrix(t, between, v, d);
+    }
 }
 
 impl PrescribedMotion for Linear {

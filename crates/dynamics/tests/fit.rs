@@ -104,6 +104,9 @@ impl Dissipation for Linear {
         Self::add(&self.d, d);
         d.add_diagonal(&self.mass().diagonal().iter().map(|m| self.alpha * m).collect::<Vec<_>>());
     }
+    fn add_mean_damping_matrix(&self, t: f64, _h: f64, between: &[f64], v: &[f64], d: &mut BlockMatrix) {
+        self.add_damping_matrix(t, between, v, d);
+    }
 }
 
 impl PrescribedMotion for Linear {
@@ -344,7 +347,7 @@ impl System for Fenced {
 }
 
 impl FeasibleStep for Fenced {
-    fn max_step(&self, _q: &[f64], _d: &[f64]) -> f64 {
+    fn max_step(&self, _t: [f64; 2], _q: &[f64], _d: &[f64]) -> f64 {
         0.25
     }
 }
@@ -390,7 +393,7 @@ fn a_fit_leaves_contact_alone() {
     let Abilities { feasible_step: Some(feasible), terms: Some(terms), .. } = view.abilities() else {
         panic!("the fit hides contact")
     };
-    assert_eq!(feasible.max_step(&state.q, &state.v), 0.25);
+    assert_eq!(feasible.max_step([0.0; 2], &state.q, &state.v), 0.25);
     assert_eq!(terms.stored_energy(&state.terms, &state.q), 0.75);
     // The energy that the terms store between steps is part of the energy of the simulation.
     let simulation =

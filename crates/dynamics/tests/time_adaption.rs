@@ -3,15 +3,15 @@
 //! docs/time-adaption.md.
 
 mod common;
-
 use common::{arrive, make};
 use lilyan_dynamics::integrators::StepLength;
+use lilyan_dynamics::options::{Formula, SharedFormula};
 use lilyan_dynamics::systems::{Oscillator, Particles, Pendulum, Rods, Spring};
 use lilyan_dynamics::{
     Abilities, ConfigurationSpace, Curvature, EnergyParts, Integrator, Simulation, State, System, Value,
 };
 use lilyan_solve::BlockMatrix;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, atomic::AtomicUsize, atomic::Ordering};
 
 fn rule(name: &str, scale: f64, epsilon: f64) -> Vec<(&'static str, Value)> {
     vec![
@@ -240,6 +240,40 @@ fn rules_at_one_end() {
     system.gradient(0.0, &state.q, &mut g);
     let square = g.iter().map(|g| g * g).sum::<f64>() / 3.0 / 4.0;
     assert!((state.t - 0.1 / (square + 1.0).sqrt()).abs() < 1e-10, "{}", state.t);
+}
+
+#[derive(Debug)]
+struct ShortInTheMiddle;
+impl Formula for ShortInTheMiddle {
+    fn source(&self) -> &str {
+        "0.2 + 0.8*x^2"
+    }
+    fn eval_dual(&self, values: &[f64], wrt: usize) -> (f64, f64) {
+        (0.2 + 0.8 * values[0] * values[0], if wrt == 0 { 1.6 * values[0] } else { 0.0 })
+    }
+    fn depends_on(&self, index: usize) -> bool {
+        index == 0
+    }
+}
+
+/// Steps by a formula of the place (§3.3.6: short in a region) are what it says in the middle of each; energy does not drift.
+#[test]
+fn rules_by_formula() {
+    let system = Oscillator::new(1.0);
+    let start = State::new(&system, vec![1.0, 0.0, 0.0], vec![0.0; 3]);
+    let given = [("formula", Value::Formula(SharedFormula(Arc::new(ShortInTheMiddle))))];
+    for name in ["adaptive-reversible", "adaptive-symplectic"] {
+        let [first, last] = first_and_last(&system, &start, make(name, &given), 0.2);
+        assert!((last / first - 1.0).abs() < 0.01, "{name}: {first} → {last}");
+        let (mut state, mut method) = (start.clone(), make(name, &given));
+        for _ in 0..100 {
+            let before = state.clone();
+            method.step(&system, &mut state, 0.2).unwrap();
+            let middle = 0.5 * (before.q[0] + state.q[0]);
+            let off = state.t - before.t - 0.2 * (0.2 + 0.8 * middle * middle);
+            assert!(off.abs() < 1e-8, "{name}: {off}");
+        }
+    }
 }
 
 /// The trapezoidal rule with adapted steps is Verlet with steps that the equation σ gives: reversible, of second order.

@@ -47,12 +47,13 @@ fn polyfem_scenes_with_common_files_selections_and_obstacles() {
             { "mesh": "two.msh", "transformation": { "dimensions": [2, 4, 1], "rotation": [0, 0, 90], "translation": [0, 1, 0] },
               "volume_selection": 1,
               "surface_selection": [{ "id": 7, "axis": "-y", "position": 0.1, "relative": true }] },
-            { "mesh": "floor.obj", "is_obstacle": true, "transformation": { "scale": [5, 1, 5] } },
+            { "mesh": "floor.obj", "is_obstacle": true, "surface_selection": 9, "transformation": { "scale": [5, 1, 5] } },
             { "mesh": "two.msh", "enabled": false }
         ],
         "materials": [{ "id": 1, "type": "NeoHookean", "E": 1e5, "nu": 0.4, "rho": 900, "phi": 3 }],
         "boundary_conditions": { "rhs": [0, 9.81, 0],
             "dirichlet_boundary": [{ "id": 7, "value": ["0.1*t", 0, 0], "dimension": [true, false, true] }],
+            "obstacle_displacements": [{ "id": 9, "value": [0, "-0.1*t", 0] }],
             "pressure_boundary": [] },
         "initial_conditions": { "velocity": [{ "id": 1, "value": [1, 0, 0] }] },
         "contact": { "friction_coefficient": 0.3, "epsv": 1e-4 },
@@ -77,6 +78,8 @@ fn polyfem_scenes_with_common_files_selections_and_obstacles() {
     assert_eq!(scene.contacts.len(), 2, "the floor and the body itself");
     assert_eq!(scene.contacts[0].parameters.number("distance"), Some(0.002));
     assert_eq!(scene.contacts[0].parameters.number("friction"), Some(0.3));
+    let placed = scene.contacts[0].motion.as_ref().unwrap().at(2.0).displacement;
+    assert_eq!(placed, [0.0, -0.2, 0.0]);
     let told = found.notes.join("\n");
     for lost in ["`phi`", "`pressure_boundary`", "geometry[2] is not enabled"] {
         assert!(told.contains(lost), "{lost}: {told}");
@@ -198,9 +201,35 @@ fn vega_configurations_with_regions_and_fixed_vertices() {
     assert!(found.notes.iter().any(|note| note.contains("compressionResistance 500")), "{:?}", found.notes);
 }
 
+/// A closed tetrahedron whose first vertex has this number, moved along x.
+fn tetrahedron(first: usize, x: f64) -> String {
+    let [a, b, c, d] = [first, first + 1, first + 2, first + 3];
+    format!(
+        "v {x} 0 0\nv {} 0 0\nv {x} 1 0\nv {x} 0 1\nf {a} {c} {b}\nf {a} {b} {d}\nf {a} {d} {c}\nf {b} {c} {d}\n",
+        x + 1.0
+    )
+}
+
+#[test]
+fn groups_of_an_obj_become_bodies() {
+    let at = folder("obj");
+    let text = format!("o left\ng left skin\n{}o right\n{}", tetrahedron(1, 0.0), tetrahedron(5, 3.0));
+    let (found, scene) = imported(&at, "two.obj", &text);
+    let names: Vec<&str> = scene.bodies.iter().map(|body| body.name.as_str()).collect();
+    assert_eq!(names, ["left", "right"]);
+    let built = built(&scene);
+    let [low, high] = built.bodies[1].mesh().bounds().unwrap();
+    // The mesher rounds sharp corners.
+    assert!((low[0] - 3.0).abs() < 0.1 && (high[0] - 4.0).abs() < 0.2, "{low:?} {high:?}");
+    assert!(found.notes.iter().any(|note| note.contains("4.0000 × 1.0000 × 1.0000 m")), "{:?}", found.notes);
+    let (_, scene) = imported(&at, "one.obj", &tetrahedron(1, 0.0));
+    assert_eq!(scene.bodies.len(), 1);
+}
+
 #[test]
 fn what_is_no_scene_is_refused_with_a_reason() {
     let at = folder("wrong");
+    std::fs::write(at.join("two.msh"), MESH).unwrap();
     let refused = |name: &str, text: &str| {
         let file = at.join(name);
         std::fs::write(&file, text).unwrap();
@@ -210,6 +239,11 @@ fn what_is_no_scene_is_refused_with_a_reason() {
         ("a.json", "{", "a.json"),
         ("b.json", "{}", "no `geometry`"),
         ("c.json", "{\"geometry\": [{\"mesh\": \"gone.msh\"}]}", "gone.msh"),
+        (
+            "array.json",
+            "{\"geometry\": [{\"mesh\": \"two.msh\", \"array\": {\"size\": [1e6, 1e6, 1e6], \"offset\": 1}}]}",
+            "10000 copies",
+        ),
         ("d.xml", "<mujoco>", "line 1"),
         ("e.xml", "<robot/>", "<robot>"),
         ("f.xml", "<mujoco><worldbody/></mujoco>", "no flexcomp"),

@@ -9,10 +9,13 @@
 //! - [`replace_with`] does not wait. It is for the many files that a run can make again, such as frames. A kill of the
 //!   process leaves them whole; a power cut may lose the last seconds of them.
 
+use crate::folder;
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const TEMP_PREFIX: &str = ".lilyan-";
 const TEMP_SUFFIX: &str = ".tmp";
@@ -101,8 +104,7 @@ fn put(
         _ => Path::new("."),
     };
 
-    let (temp, file) = create_temp(directory).map_err(fail("creating a temporary file beside it"))?;
-    let mut guard = RemoveOnDrop(Some(temp));
+    let (temp, file) = Temporary::create(directory).map_err(fail("creating a temporary file beside it"))?;
     let mut out = BufWriter::with_capacity(1 << 16, file);
     fill(&mut out).and_then(|()| out.flush()).map_err(fail("writing"))?;
     if durability == Durability::OnDisk {
@@ -110,10 +112,7 @@ fn put(
         out.get_ref().sync_all().map_err(fail("flushing to disk"))?;
     }
     drop(out);
-    if let Some(temp) = &guard.0 {
-        retry(|| fs::rename(temp, &target)).map_err(fail("renaming into place"))?;
-    }
-    guard.0 = None;
+    temp.rename(&target).map_err(fail("renaming into place"))?;
     if durability == Durability::OnDisk {
         DISK_WAITS.fetch_add(1, Ordering::Relaxed);
         sync_directory(directory).map_err(fail("flushing the directory to disk"))?;
@@ -127,12 +126,10 @@ fn put(
 pub fn remove_leftovers(directory: impl AsRef<Path>) -> io::Result<usize> {
     let own = format!("{TEMP_PREFIX}{}-", std::process::id());
     let mut removed = 0;
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
+    let directory = directory.as_ref();
+    for name in folder::names(directory)? {
         if name.starts_with(TEMP_PREFIX) && name.ends_with(TEMP_SUFFIX) && !name.starts_with(&own) {
-            fs::remove_file(entry.path())?;
+            fs::remove_file(directory.join(name))?;
             removed += 1;
         }
     }
@@ -161,26 +158,57 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-fn create_temp(directory: &Path) -> io::Result<(PathBuf, File)> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    loop {
-        let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let temp = directory.join(format!("{TEMP_PREFIX}{}-{n}{TEMP_SUFFIX}", std::process::id()));
-        match OpenOptions::new().write(true).create_new(true).open(&temp) {
-            Ok(file) => return Ok((temp, file)),
-            // Left over from a killed process that had the same id: take the next number.
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(e),
+/// Temporary files that this process is writing.
+static WRITING: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn writing() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the temporary files of all writes that are under way, for a process that ends in the middle of them. No file is
+/// begun or put in place after that: whoever tries waits for ever.
+pub fn abandon_writes() {
+    let writing = writing();
+    for temp in writing.iter() {
+        let _ = fs::remove_file(temp);
+    }
+    std::mem::forget(writing);
+}
+
+/// A temporary file, which is removed unless it is renamed.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn create(directory: &Path) -> io::Result<(Self, File)> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let mut writing = writing();
+        loop {
+            let n = COUNT.fetch_add(1, Ordering::Relaxed);
+            let temp = directory.join(format!("{TEMP_PREFIX}{}-{n}{TEMP_SUFFIX}", std::process::id()));
+            match OpenOptions::new().write(true).create_new(true).open(&temp) {
+                Ok(file) => {
+                    writing.insert(temp.clone());
+                    return Ok((Self(temp), file));
+                }
+                // Left over from a killed process that had the same id: take the next number.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
         }
+    }
+
+    fn rename(self, target: &Path) -> io::Result<()> {
+        let mut writing = writing();
+        retry(|| fs::rename(&self.0, target))?;
+        writing.remove(&self.0);
+        Ok(())
     }
 }
 
-struct RemoveOnDrop(Option<PathBuf>);
-
-impl Drop for RemoveOnDrop {
+impl Drop for Temporary {
     fn drop(&mut self) {
-        if let Some(temp) = &self.0 {
-            let _ = fs::remove_file(temp);
+        if writing().remove(&self.0) {
+            let _ = fs::remove_file(&self.0);
         }
     }
 }

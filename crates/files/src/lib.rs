@@ -5,5 +5,7 @@
 
 pub mod atomic;
 pub mod csv;
+pub mod folder;
 pub mod json;
 pub mod markup;
+pub mod printable;

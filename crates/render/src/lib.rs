@@ -30,7 +30,8 @@ use lilyan_exchange::{Animation, AnimationOptions, CreasedSurface, ExchangeError
 use lilyan_files::atomic::{self, WriteError};
 use lilyan_report::View;
 use lilyan_scene::build::obstacle_surface;
-use lilyan_solid::contact::ObstacleShape;
+use lilyan_scene::schema::RigidMotion;
+use lilyan_solid::contact::{ObstacleShape, Placement};
 use lilyan_solid::mesh::TriMesh;
 use picture::Stage;
 use std::path::{Path, PathBuf};
@@ -217,8 +218,8 @@ struct Studio<'a> {
     results: &'a Results,
     animation: &'a Animation,
     creased: Vec<CreasedSurface>,
-    /// Obstacles that are meshes.
-    obstacles: Vec<TriMesh>,
+    /// Obstacles that are meshes, where they are written, and how they move.
+    obstacles: Vec<(TriMesh, Option<RigidMotion>)>,
     stage: Stage,
     /// Digits behind the point of the times.
     digits: usize,
@@ -252,9 +253,10 @@ impl<'a> Studio<'a> {
         let mut notes = animation.notes.clone();
         let mut obstacles = Vec::new();
         if let Some(scene) = &results.scene {
-            for mesh in scene.contacts.iter().filter_map(|contact| contact.mesh.as_ref()) {
+            for contact in &scene.contacts {
+                let Some(mesh) = &contact.mesh else { continue };
                 match obstacle_surface(scene, mesh) {
-                    Ok(surface) => obstacles.push(surface),
+                    Ok(surface) => obstacles.push((surface, contact.motion.clone())),
                     Err(e) => notes.push(format!("an obstacle is not drawn: {e}")),
                 }
             }
@@ -286,8 +288,11 @@ impl<'a> Studio<'a> {
             place(&self.animation.times, t),
             2.0 * self.stage.radius,
         );
-        for surface in &self.obstacles {
-            drawn.add_obstacle(surface, picture::OBSTACLE);
+        for (surface, motion) in &self.obstacles {
+            let placement = motion.as_ref().map_or(Placement::START, |motion| motion.at(t));
+            let vertices = surface.vertices.iter().map(|x| placement.moved(*x)).collect();
+            let placed = TriMesh { vertices, triangles: surface.triangles.clone() };
+            drawn.add_obstacle(&placed, picture::OBSTACLE);
         }
         for obstacle in self.obstacles(t) {
             let of = |x: [f64; 3]| x.map(|x| x as f32);

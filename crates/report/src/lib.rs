@@ -20,7 +20,7 @@ mod simplify;
 mod snapshot;
 
 pub use decimate::decimate;
-pub use page::{policy, render};
+pub use page::{policy, render, render_motion};
 pub use replay::Replay;
 pub use snapshot::{PLAIN, View, colour, snapshot_svg};
 

@@ -63,6 +63,22 @@ pub fn render(report: &Report) -> String {
     })
 }
 
+/// A motion and plots alone, as one HTML page, for notebooks.
+pub fn render_motion(title: &str, replay: Option<&Replay>, all: &[Plot]) -> String {
+    let script = script();
+    let replay = replay.filter(|r| !r.is_empty());
+    fill(TEMPLATE, |name| match name {
+        "policy" => policy(),
+        "css" => CSS.to_string(),
+        "script" => script.clone(),
+        "title" => escape(title),
+        "first" => replay.map_or(String::new(), stage),
+        "second" => plots(all),
+        "data" => data(all, replay),
+        _ => String::new(),
+    })
+}
+
 /// Replaces each `{{name}}` in one pass, so that braces in the inserted texts are kept.
 fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
     let mut out = String::new();

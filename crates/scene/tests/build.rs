@@ -213,7 +213,9 @@ fn unlikely_starts_are_warned_about() {
     let warnings = |overrides: &[&str]| made(BAR, overrides).1.warnings.join("; ");
     let (gravity, fast) = ("environment.gravity=[0, -9.81, 0]", "integrator.name=\"energy-momentum\"");
     let floor = |height: f64| {
-        format!("contact=[{{ kind = \"plane\", point = [0, {height}, 0], normal = [0, 1, 0] }}]")
+        format!(
+            "contact=[{{ kind = \"plane\", model = \"penalty\", point = [0, {height}, 0], normal = [0, 1, 0] }}]"
+        )
     };
     assert_eq!(warnings(&[gravity, fast, &floor(0.0)]), "", "a body that stands on the floor");
     assert!(
@@ -329,6 +331,29 @@ fn what_cannot_be_built_is_refused_with_place_and_remedy() {
 }
 
 /// An integrator that cannot do with a material says so before anything runs.
+/// σ of one's own is read as a formula of its variables, and a wrong one is told with its place.
+#[test]
+fn steps_by_a_formula() {
+    let by = |formula: &str| {
+        let method = format!("integrator={{ name = \"adaptive-reversible\", formula = \"{formula}\" }}");
+        build(&Scene::from_str_with(BAR, "scene.toml", &[&method, "body.initial={ velocity = [1, 0, 0] }"])?)
+    };
+    // The bar flies from x = 0…2 at 1 m/s. The centre of its mass is at 1 + t, and 1/σ is the mean of 1 + x over the mass.
+    let mut built = by("1/(1 + x)").unwrap_or_else(|e| panic!("{e}"));
+    built.simulation.advance().unwrap();
+    let (t, h): (f64, f64) = (built.simulation.state().t, 0.01);
+    let steps = |dt: f64, from: f64| h / (2.0 + from + 0.5 * dt);
+    let (mut expected, mut taken) = (0.0f64, 0);
+    while expected < h - 1e-9 * h {
+        let dt = (0..50).fold(h, |dt, _| steps(dt, expected));
+        expected += dt;
+        taken += 1;
+    }
+    assert!(taken == 3 && (t - expected).abs() < 1e-10, "{t}, not {expected} after {taken} steps");
+    let wrong = by("1/(1 + w)").err().map(|e| e.to_string()).unwrap_or_default();
+    assert!(wrong.contains("integrator.formula") && wrong.contains("unknown name \"w\""), "{wrong}");
+}
+
 #[test]
 fn integrators_refuse_materials_by_name() {
     let text = refused(&["integrator.name=corotational-reversible", "body.0.material.model=stvk"]);
@@ -386,8 +411,30 @@ fn a_barrier_refuses_what_it_cannot_keep() {
     };
     let touching = refused(&[&floor(0.0, "")]);
     assert!(touching.contains("\"bar\" touches or cuts an obstacle of a contact at ("), "{touching}");
-    let moving = refused(&[&floor(-0.1, ", motion = [0, \"t\", 0]")]);
-    assert!(moving.contains("no obstacles that move: give model = \"penalty\""), "{moving}");
+    assert!(touching.contains("model = \"penalty\""), "{touching}");
     let explicit = refused(&[&floor(-0.1, ""), "integrator.name=verlet"]);
     assert!(explicit.contains("energy-momentum"), "{explicit}");
+}
+
+/// What a contact means that names no model: what its keys belong to, or else what goes with the method.
+#[test]
+fn the_default_model_of_a_contact_goes_with_its_keys_and_the_method() {
+    let model = |integrator: &str, more: &str| {
+        let floor = format!("contact=[{{ kind = \"plane\", point = [0, -1, 0], normal = [0, 1, 0]{more} }}]");
+        let method = format!("integrator.name={integrator}");
+        let scene =
+            Scene::from_str_with(BAR, "scene.toml", &[&floor, &method]).unwrap_or_else(|e| panic!("{e}"));
+        scene.contacts[0].card.name
+    };
+    for integrator in ["backward-euler", "bdf2", "newmark", "energy-momentum"] {
+        assert_eq!(model(integrator, ""), "barrier", "{integrator}");
+        assert_eq!(model(integrator, ", stiffness = 1e6"), "penalty", "{integrator}");
+    }
+    for integrator in ["verlet", "rk4", "variational", "implicit-midpoint", "semi-implicit"] {
+        assert_eq!(model(integrator, ""), "penalty", "{integrator}");
+        assert_eq!(model(integrator, ", friction = 0.3"), "barrier", "{integrator}");
+    }
+    let mesh = "contact=[{ kind = \"mesh\", mesh = { box = { size = [1, 1, 1], cells = [1, 1, 1] } } }]";
+    let scene = Scene::from_str_with(BAR, "scene.toml", &[mesh]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(scene.contacts[0].card.name, "barrier");
 }

@@ -56,9 +56,6 @@ pub enum BuildError {
         "this model keeps bodies off planes, spheres and other bodies only: for a mesh give model = \"barrier\""
     )]
     NoMeshContact,
-    /// Contact with an obstacle that moves by a model that knows none.
-    #[error("this model knows no obstacles that move: give model = \"penalty\", or leave the motion out")]
-    NoMovingObstacle,
     /// A contact of ropes and points alone, from which no thickness can be derived.
     #[error("needs a thickness where there are only ropes and points: thickness = 1e-3 (m)")]
     NoContactThickness,

@@ -5,7 +5,7 @@ use crate::build_error::BuildError;
 use crate::contact::face_lattice::FaceLattice;
 use crate::contact::on_lattice::{Interpolation, OnLattice};
 use crate::contact::{
-    ContactModel, ContactPair, ContactSurface, ContactSurfaces, MovingObstacle, ObstacleMotion, ObstacleShape,
+    ContactModel, ContactPair, ContactSurface, ContactSurfaces, MovingObstacle, ObstacleMotion,
 };
 use crate::damping::{DampedBody, Damping};
 use crate::dofs::DofMap;
@@ -174,7 +174,7 @@ pub struct ModelBuilder {
     obstacles: Vec<TriMesh>,
     /// Made when all bodies are known.
     contacts: Vec<(ContactPair, Arc<dyn ContactModel>)>,
-    moving: Vec<(ObstacleShape, ObstacleMotion, Arc<dyn ContactModel>)>,
+    moving: Vec<(ContactPair, ObstacleMotion, Arc<dyn ContactModel>)>,
     others: Vec<Box<dyn Potential>>,
     pins: Vec<Pin>,
     loads: Vec<Load>,
@@ -268,30 +268,24 @@ impl ModelBuilder {
             ContactPair::Itself(Some(body)) => self.check_body(body)?,
             _ => {}
         }
-        if matches!(pair, ContactPair::Mesh(_)) && !model.takes_meshes() {
-            return Err(BuildError::NoMeshContact);
-        }
-        model.check()?;
+        check_model(pair, model.as_ref())?;
         self.contacts.push((pair, model));
         Ok(())
     }
 
-    /// Contact of all bodies with an obstacle that moves. The error names what is wrong.
+    /// Contact of all bodies with an obstacle that moves from where it is. The error names what is wrong.
     pub fn contact_with_moving(
         &mut self,
-        shape: ObstacleShape,
+        obstacle: ContactPair,
         motion: ObstacleMotion,
         model: Arc<dyn ContactModel>,
     ) -> Result<(), BuildError> {
-        if !model.takes_motion() {
-            return Err(BuildError::NoMovingObstacle);
-        }
-        model.check()?;
-        self.moving.push((shape, motion, model));
+        check_model(obstacle, model.as_ref())?;
+        self.moving.push((obstacle, motion, model));
         Ok(())
     }
 
-    /// Adds a triangle mesh that does not move; its contact with all bodies is to be added.
+    /// Adds a rigid triangle mesh; its contact with all bodies is to be added.
     pub fn obstacle(&mut self, mesh: TriMesh) -> ContactPair {
         self.obstacles.push(mesh);
         ContactPair::Mesh(self.obstacles.len() - 1)
@@ -415,6 +409,14 @@ fn has_ratio_above(ratio: f64, material: &dyn Material, given: &[Given]) -> bool
         && given.iter().any(|g| g.nu > ratio && !g.is_incompressible())
 }
 
+/// Refuses constants that are out of range, and a mesh with a model that knows none.
+fn check_model(pair: ContactPair, model: &dyn ContactModel) -> Result<(), BuildError> {
+    if matches!(pair, ContactPair::Mesh(_)) && !model.takes_meshes() {
+        return Err(BuildError::NoMeshContact);
+    }
+    model.check()
+}
+
 /// μ, λ and, of a general stiffness, its constants: what damping takes.
 fn moduli(given: &Given) -> Result<Vec<f64>, ConstantsError> {
     // Viscosity of an incompressible body: that of shear.
@@ -459,9 +461,10 @@ impl ModelBuilder {
             self.contacts.iter().partition(|(pair, _)| is_obstacle(pair));
         let all = obstacles.into_iter().chain(others);
         let still = all.map(|(pair, model)| model.potential(*pair, &surfaces));
-        let moving = self.moving.iter().map(|(shape, motion, model)| {
-            let obstacle = MovingObstacle::new(*shape, motion.clone(), model.clone(), points());
-            Arc::new(obstacle) as Arc<dyn Potential>
+        let moving = self.moving.iter().map(|(obstacle, motion, model)| {
+            let nodes = points().into_iter().map(|(node, _)| node).collect();
+            let contact = model.potential(*obstacle, &surfaces);
+            Arc::new(MovingObstacle::new(contact, motion.clone(), nodes)) as Arc<dyn Potential>
         });
         let all: Vec<_> = still.chain(moving).collect();
         if lattice.is_empty() {

@@ -5,11 +5,14 @@ use crate::damping::{DampedBody, Damping};
 use crate::dofs::DofMap;
 use crate::elements::Elements;
 use crate::forces::Force;
+use crate::pin_target::PinTarget;
 use crate::potentials::{Kind, Potential, Tether};
 use lilyan_dynamics::fit::Fit;
+use lilyan_dynamics::system::abilities::Loads;
 use lilyan_dynamics::{ConfigurationSpace, Constraint, Mass};
 use lilyan_solve::{BlockMatrix, BlockPattern};
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -89,6 +92,10 @@ pub struct Model {
     pub(crate) has_timed_potential: bool,
     /// Whether the last potential is a tether.
     pulled: bool,
+    /// Forces on the nodes that a program sets between steps, N.
+    pub(crate) nodal_forces: Option<Vec<f64>>,
+    /// Where pinned nodes are told to go, instead of what their pins say.
+    pub(crate) pin_targets: BTreeMap<u32, PinTarget>,
 }
 
 /// What a [`Model`] is put together from.
@@ -159,6 +166,8 @@ impl Model {
             of_elements,
             calls: Default::default(),
             pulled: false,
+            nodal_forces: None,
+            pin_targets: BTreeMap::new(),
         }
     }
 
@@ -250,8 +259,28 @@ impl Model {
         for field in self.potentials.iter().filter(outside) {
             field.add_gradient(q, &mut gradient);
         }
-        self.loads.iter().for_each(|load| load(t, f));
+        self.add_load(t, f);
         f.iter_mut().zip(&gradient).for_each(|(f, g)| *f -= g);
+    }
+
+    /// Sets forces on all nodes that stay until they are set anew, flat, N; with `None` there are none. They are dead loads.
+    pub fn set_nodal_forces(&mut self, forces: Option<Vec<f64>>) {
+        self.nodal_forces = forces;
+    }
+
+    /// Where pinned nodes are told to go, by node.
+    pub fn pin_targets(&self) -> &BTreeMap<u32, PinTarget> {
+        &self.pin_targets
+    }
+
+    /// Tells pinned nodes where to go, instead of what their pins say. Nodes without a pin are not held by it.
+    pub fn set_pin_targets(&mut self, targets: BTreeMap<u32, PinTarget>) {
+        self.pin_targets = targets;
+    }
+
+    /// Sets the positions that displacements of pins refer to, m.
+    pub fn set_start(&mut self, start: Vec<f64>) {
+        self.start = start;
     }
 
     /// Pulls some nodes to places, instead of those pulled before; with none, lets go.

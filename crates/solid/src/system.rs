@@ -2,14 +2,14 @@
 
 use crate::materials::CATALOGUE;
 use crate::model::{Body, BodyDamping, Model, Motion, discrete_gradient};
-use crate::potentials::{ContactFriction, Kind, Potential, WithoutForm};
+use crate::potentials::{ContactFriction, Kind, MovingPotential, Potential, WithoutForm};
 use lilyan_dynamics::constraints::Constraints;
 use lilyan_dynamics::corotated::{Corotated, Rotation};
 use lilyan_dynamics::fit::{Deformation, Fit};
 use lilyan_dynamics::strains::{Strained, Strains};
 use lilyan_dynamics::system::abilities::{
-    AdditiveSplit, AppliedForces, DiscreteGradient, Dissipation, EndImpulse, FeasibleStep, Lacking, Loads,
-    PrescribedMotion, StiffPart, TimedPotential,
+    AdditiveSplit, AppliedForces, DiscreteGradient, Dissipation, EndImpulse, FeasibleStep, Friction, Lacking,
+    Loads, PrescribedMotion, StiffPart, TimedPotential,
 };
 use lilyan_dynamics::system::three_quarters;
 use lilyan_dynamics::{Abilities, ConfigurationSpace, EnergyParts, System};
@@ -27,7 +27,7 @@ impl System for Model {
 
     fn energy(&self, t: f64, q: &[f64]) -> f64 {
         let mut energy: f64 = self.potentials_at(t).map(|p| p.energy(q)).sum();
-        if !self.loads.is_empty() {
+        if self.has_loads() {
             let mut load = vec![0.0; q.len()];
             self.add_load(t, &mut load);
             // Relative to the start: −f·x would add a large constant to what is minimised.
@@ -68,9 +68,10 @@ impl System for Model {
     fn abilities(&self) -> Abilities<'_> {
         Abilities {
             prescribed: (!self.pins.is_empty()).then_some(self),
-            loads: (!self.loads.is_empty()).then_some(self),
+            loads: self.has_loads().then_some(self),
             dissipation: self.has_forces().then_some(self),
             applied: (!self.forces.is_empty()).then_some(self),
+            friction: self.has_friction().then_some(self),
             end_impulse: self.dampings.iter().any(|d| d.model.is_impulse()).then_some(self),
             constraints: (!self.constraints.is_empty()).then_some(&self.constraints as &dyn Constraints),
             feasible_step: self.potentials.iter().any(|p| p.role().feasible_step.is_some()).then_some(self),
@@ -165,24 +166,24 @@ impl DiscreteGradient for Model {
     ) {
         self.calls[1].fetch_add(1, Ordering::Relaxed);
         let at = three_quarters(q0, q1);
-        let own = |p: &Arc<dyn Potential>| p.role().discrete_hessian.is_some();
+        let own = |p: &Arc<dyn Potential>| p.moving().is_some() || p.role().discrete_hessian.is_some();
         for potential in self.potentials.iter().filter(|p| !own(p)) {
-            match potential.moving() {
-                Some(moving) => moving.add_hessian_between(t, q0, q1, curvature, h),
-                None => potential.add_hessian(&at, curvature, h),
-            }
+            potential.add_hessian(&at, curvature, h);
         }
         h.scale(0.5);
         for hessian in self.potentials.iter().filter_map(|p| p.role().discrete_hessian) {
             hessian.add_discrete_hessian(q0, q1, curvature, h);
         }
+        for moving in self.moving() {
+            moving.add_discrete_hessian(t, q0, q1, curvature, h);
+        }
     }
 }
 
 impl FeasibleStep for Model {
-    fn max_step(&self, q: &[f64], d: &[f64]) -> f64 {
+    fn max_step(&self, t: [f64; 2], q: &[f64], d: &[f64]) -> f64 {
         let limits = self.potentials.iter().filter_map(|p| p.role().feasible_step);
-        limits.map(|limit| limit.max_step(q, d)).fold(f64::INFINITY, f64::min)
+        limits.map(|limit| limit.max_step(t, q, d)).fold(f64::INFINITY, f64::min)
     }
 }
 
@@ -191,13 +192,18 @@ impl Loads for Model {
         for load in &self.loads {
             load(t, f);
         }
+        if let Some(forces) = &self.nodal_forces {
+            f.iter_mut().zip(forces).for_each(|(f, force)| *f += force);
+        }
     }
 }
 
 impl TimedPotential for Model {
     fn work(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> f64 {
-        let moving = self.potentials.iter().filter_map(|p| p.moving());
-        moving.map(|moving| moving.work(t, q0, q1)).sum()
+        self.moving().map(|moving| moving.work(t, q0, q1)).sum()
+    }
+    fn friction_work(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> f64 {
+        self.moving().map(|moving| moving.friction_work(t, q0, q1)).sum()
     }
 }
 
@@ -206,14 +212,14 @@ impl Dissipation for Model {
         for BodyDamping { model, body } in &self.dampings {
             model.add_forces(body, q, v, f);
         }
-        self.frictions().for_each(|friction| friction.add_friction(q, v, f));
+        self.each_friction(t, |friction| friction.add_friction(q, v, f));
         self.add_applied_forces(t, q, v, f);
     }
     fn add_mean_forces(&self, t0: f64, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
         for BodyDamping { model, body } in &self.dampings {
             model.add_forces_between(body, h, q0, q1, f);
         }
-        self.add_friction(h, q0, q1, f);
+        self.add_friction([t0, t0 + h], q0, q1, f);
         if !self.forces.is_empty() {
             let q: Vec<f64> = q0.iter().zip(q1).map(|(a, b)| 0.5 * (a + b)).collect();
             let v: Vec<f64> = q0.iter().zip(q1).map(|(a, b)| (b - a) / h).collect();
@@ -224,23 +230,29 @@ impl Dissipation for Model {
         for BodyDamping { model, body } in &self.dampings {
             model.add_matrix(body, q, d);
         }
-        self.frictions().for_each(|friction| friction.add_friction_matrix(q, v, d));
+        self.each_friction(t, |friction| friction.add_friction_matrix(q, v, d));
         self.add_applied_damping_matrix(t, q, v, d);
     }
     fn add_mean_damping_matrix(&self, t: f64, h: f64, between: &[f64], v: &[f64], d: &mut BlockMatrix) {
         for BodyDamping { model, body } in &self.dampings {
             model.add_matrix(body, between, d);
         }
-        if self.frictions().next().is_some() {
+        if self.has_friction() {
             let end =
                 |part: f64| -> Vec<f64> { between.iter().zip(v).map(|(x, v)| x + part * h * v).collect() };
             let (q0, q1) = (end(-0.75), end(0.25));
-            self.frictions().for_each(|friction| friction.add_mean_friction_matrix(h, &q0, &q1, d));
+            self.still_frictions().for_each(|friction| friction.add_mean_friction_matrix(h, &q0, &q1, d));
+            let times = [t - 0.5 * h, t + 0.5 * h];
+            self.moving().for_each(|moving| moving.add_mean_friction_matrix(times, &q0, &q1, d));
         }
         self.add_applied_damping_matrix(t, between, v, d);
     }
-    fn add_friction(&self, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
-        self.frictions().for_each(|friction| friction.add_mean_friction(h, q0, q1, f));
+}
+
+impl Friction for Model {
+    fn add_friction(&self, t: [f64; 2], q0: &[f64], q1: &[f64], f: &mut [f64]) {
+        self.still_frictions().for_each(|friction| friction.add_mean_friction(t[1] - t[0], q0, q1, f));
+        self.moving().for_each(|moving| moving.add_mean_friction(t, q0, q1, f));
     }
 }
 
@@ -276,7 +288,7 @@ impl PrescribedMotion for Model {
         });
     }
     fn prescribed_moves(&self) -> bool {
-        self.pins.iter().any(|p| p.motion.is_some())
+        !self.pin_targets.is_empty() || self.pins.iter().any(|p| p.motion.is_some())
     }
 }
 
@@ -318,15 +330,38 @@ impl Corotated for Model {
 }
 
 impl Model {
-    /// Whether there are forces without potential within a step.
-    fn has_forces(&self) -> bool {
-        !self.forces.is_empty()
-            || self.frictions().next().is_some()
-            || self.dampings.iter().any(|d| !d.model.is_impulse())
+    fn has_loads(&self) -> bool {
+        !self.loads.is_empty() || self.nodal_forces.is_some()
     }
 
-    fn frictions(&self) -> impl Iterator<Item = &dyn ContactFriction> {
-        self.potentials.iter().filter_map(|p| p.role().friction)
+    /// Whether there are forces without potential within a step.
+    fn has_forces(&self) -> bool {
+        !self.forces.is_empty() || self.has_friction() || self.dampings.iter().any(|d| !d.model.is_impulse())
+    }
+
+    fn has_friction(&self) -> bool {
+        self.potentials.iter().any(|p| p.role().friction.is_some())
+    }
+
+    /// The potentials that move.
+    fn moving(&self) -> impl Iterator<Item = &dyn MovingPotential> {
+        self.potentials.iter().filter_map(|p| p.moving())
+    }
+
+    /// The friction of potentials that do not move.
+    fn still_frictions(&self) -> impl Iterator<Item = &dyn ContactFriction> {
+        self.potentials.iter().filter(|p| p.moving().is_none()).filter_map(|p| p.role().friction)
+    }
+
+    /// Calls `f` with every friction as it is at t.
+    fn each_friction(&self, t: f64, mut f: impl FnMut(&dyn ContactFriction)) {
+        if self.has_friction() {
+            self.potentials_at(t).for_each(|p| {
+                if let Some(friction) = p.role().friction {
+                    f(friction);
+                }
+            });
+        }
     }
 
     /// Calls `f(dof, displacement, velocity)` for every unknown held at t.
@@ -342,8 +377,10 @@ impl Model {
             };
             for &n in &pin.nodes {
                 let first = 3 * n as usize;
-                let (offset, rate) = match &pin.motion {
-                    Some(Motion::Field(motion)) => motion(t, std::array::from_fn(|k| self.start[first + k])),
+                let start = || std::array::from_fn(|k| self.start[first + k]);
+                let (offset, rate) = match (self.pin_targets.get(&n), &pin.motion) {
+                    (Some(target), _) => target.at(t, start()),
+                    (None, Some(Motion::Field(motion))) => motion(t, start()),
                     _ => common,
                 };
                 for k in (0..3).filter(|&k| pin.axes[k]) {
@@ -354,7 +391,7 @@ impl Model {
     }
 
     fn subtract_load(&self, t: f64, g: &mut [f64]) {
-        if !self.loads.is_empty() {
+        if self.has_loads() {
             let mut load = vec![0.0; g.len()];
             self.add_load(t, &mut load);
             for (g, f) in g.iter_mut().zip(&load) {

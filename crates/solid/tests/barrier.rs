@@ -1,5 +1,7 @@
 //! The barrier: stencils, law, collision detection, potential and discrete gradient.
 
+#[path = "barrier/continuity.rs"]
+mod continuity;
 #[path = "barrier/formulas.rs"]
 mod formulas;
 #[path = "barrier/friction.rs"]

@@ -5,9 +5,10 @@ use common::*;
 use faer::{Mat, Side};
 use lilyan_solve::eigen::Subspace;
 use lilyan_solve::{
-    BlockMatrix, Cholesky, EigenError, SecondOrderSystem, SparseRows, constrained_modes, largest_eigenvalue,
-    lowest_modes,
+    BlockMatrix, BlockPattern, Cholesky, EigenError, SecondOrderSystem, SparseRows, constrained_modes,
+    largest_eigenvalue, lowest_modes,
 };
+use std::sync::Arc;
 
 /// All eigenvalues of the free part, by a dense Cholesky reduction.
 fn dense_values(k: &BlockMatrix, m: &BlockMatrix, held: &[bool]) -> Vec<f64> {
@@ -177,6 +178,23 @@ fn an_indefinite_stiffness_and_extras() {
     assert!(!k.extra().is_empty());
     let values = check(&k, &m, &vec![false; k.dofs()], 8);
     assert!(values[0] < -1e4);
+}
+
+/// Many negative eigenvalues close together, as a strongly twisted body has: λ = −1000 + k/10, and others up to 1e6.
+#[test]
+fn close_negative_eigenvalues() {
+    let nodes = 1500;
+    let pattern = Arc::new(BlockPattern::from_cliques(nodes, std::iter::empty()));
+    let value = |k: usize| if k < 2000 { -1000.0 + 0.1 * k as f64 } else { 400.0 * (k - 1999) as f64 };
+    // In another order, so that neighbours are not alike.
+    let values: Vec<f64> = (0..3 * nodes).map(|i| value(i * 1009 % (3 * nodes))).collect();
+    let [mut k, mut m] = [(); 2].map(|()| BlockMatrix::zeros(pattern.clone()));
+    k.add_diagonal(&values);
+    m.add_diagonal(&vec![1.0; 3 * nodes]);
+    let modes = lowest_modes(&k, &m, &vec![false; 3 * nodes], 10, 1e-10).unwrap();
+    for (found, expected) in modes.values.iter().zip((0..10).map(value)) {
+        assert!((found - expected).abs() < 1e-7, "{found}, not {expected}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::mesh_error::{self, MeshReport};
 use lilyan_dynamics::analysis::assembled::ModeShape;
 use lilyan_dynamics::integrators::StepLength;
 use lilyan_dynamics::{System, spectrum};
+use lilyan_report::short;
 use lilyan_scene::build::{Built, BuiltBody, Conserved};
 use lilyan_scene::schema::Scene;
 use lilyan_solid::output;
@@ -214,8 +215,9 @@ pub fn check(scene: &Scene, built: &Built, count: usize) -> Checked {
     let condition = condition(scene, built);
     lines.extend(condition.map(|c| {
         format!(
-            "condition of the matrices of implicit steps: {:.2e} for backward Euler, {:.2e} for the midpoint rule",
-            c.backward_euler, c.midpoint
+            "condition of the matrices of implicit steps: {} for backward Euler, {} for the midpoint rule",
+            short(c.backward_euler),
+            short(c.midpoint)
         )
     }));
     let memory = memory(built);
@@ -246,14 +248,14 @@ fn solid(body: &BuiltBody, guess: bool, warnings: &mut Vec<String>) -> (String, 
     let [low, high] = quality.bounds;
     let size: [f64; 3] = std::array::from_fn(|k| high[k] - low[k]);
     let line = format!(
-        "body {}: {} vertices, {} tets, {:.4} × {:.4} × {:.4} m, {:.4e} m³, dihedral angles {:.1}° to {:.1}°, {} piece{}",
+        "body {}: {} vertices, {} tets, {} × {} × {} m, {} m³, dihedral angles {:.1}° to {:.1}°, {} piece{}",
         body.name,
         body.nodes().len(),
         quality.tets,
-        size[0],
-        size[1],
-        size[2],
-        quality.volume,
+        short(size[0]),
+        short(size[1]),
+        short(size[2]),
+        short(quality.volume),
         quality.min_dihedral,
         quality.max_dihedral,
         quality.components,
@@ -293,10 +295,8 @@ fn net(body: &BuiltBody, of_model: &lilyan_solid::Body, masses: &[f64]) -> (Stri
     let mass: f64 = masses[of_model.dofs.range()].iter().sum();
     let vertices = body.nodes().len();
     let (name, told) = (&body.name, output::describe(&cells));
-    let line = format!(
-        "body {name}: {vertices} vertices, {told}, {:.4} × {:.4} × {:.4} m, {mass:.4e} kg",
-        size[0], size[1], size[2]
-    );
+    let [x, y, z] = size.map(short);
+    let line = format!("body {name}: {vertices} vertices, {told}, {x} × {y} × {z} m, {} kg", short(mass));
     let report = NetReport {
         name: name.clone(),
         vertices,
@@ -334,12 +334,12 @@ fn spectrum(
         return None;
     };
     let among = if bound { ", with constraints kept" } else { "" };
-    lines.push(format!("highest frequency: {:.4e} Hz{among}", highest / two_pi));
+    lines.push(format!("highest frequency: {} Hz{among}", short(highest / two_pi)));
     let mut steps = BTreeMap::new();
     let mut told = Vec::new();
     for (name, step) in diagnose::stable_steps(diagnose::stiffest_explicit_mode(scene, built, highest)) {
         told.push(match step {
-            Some(step) => format!("{name} {step:.4e} s"),
+            Some(step) => format!("{name} {} s", short(step)),
             None => format!("{name} none"),
         });
         steps.insert(name.to_string(), step);

@@ -3,7 +3,6 @@
 use lilyan_dynamics::integrators;
 use lilyan_report::Citation;
 use lilyan_scene::schema::{Element, Scene};
-use lilyan_solid::materials;
 
 const BIBLIOGRAPHY: &str = include_str!("../../../references.bib");
 
@@ -15,7 +14,7 @@ pub fn for_scene(scene: &Scene) -> Vec<Citation> {
         keys.push(if scene.integrator.name == "energy-momentum" { "gonzalez1999" } else { "andersen1983" });
     }
     for body in &scene.bodies {
-        keys.extend(materials::find(&body.material.model).map(|m| m.card().cite));
+        keys.extend(scene.materials.find(&body.material.model).map(|m| m.card().cite));
         // The λ of springs comes from there.
         keys.extend((body.element == Element::Springs).then_some("kharevych2010"));
         keys.extend(body.fit.is_some().then_some("chen2019"));

@@ -2,9 +2,10 @@
 
 use lilyan_dynamics::analysis::{Stability, damped_stability};
 use lilyan_dynamics::fit::{DistanceFromRest, Fit, FittedBody};
-use lilyan_dynamics::{Integrator, System, Value, integrators, spectrum};
+use lilyan_dynamics::{Integrator, System, integrators, spectrum};
+use lilyan_report::short;
 use lilyan_scene::build::{Built, BuiltBody, build};
-use lilyan_scene::schema::{Element, Mass, OptionValue, Scene};
+use lilyan_scene::schema::{Element, Mass, Scene};
 
 /// The midpoint rule was measured to keep the energy within 2 % up to this many times the explicit limit, on a tumbling,
 /// stretched bar (crates/solid/tests/energy_momentum.rs). With longer steps it may gain energy.
@@ -79,9 +80,10 @@ pub fn bending_warning(body: &BuiltBody, size: [f64; 3], mean_edge: f64) -> Opti
     let coarse = body.element == Element::TETS && long >= SLENDER * thin && across < ENOUGH_ACROSS;
     coarse.then(|| {
         format!(
-            "body \"{}\" has about {across} linear tets across its thickness of {thin:.3e} m, and linear tets bend too \
+            "body \"{}\" has about {across} linear tets across its thickness of {} m, and linear tets bend too \
              stiffly: frequencies of bending may be some {:.0} % too high; refine the mesh until `lilyan modes` settles",
             body.name,
+            short(thin),
             (300.0 / (across * across)).min(100.0)
         )
     })
@@ -102,21 +104,9 @@ pub fn explicit_limit(built: &Built) -> Option<f64> {
     largest_frequency(built).map(|omega| 2.0 / omega)
 }
 
-/// The options that the scene gives its integrator; `None` if one is a list, which no integrator takes.
-pub(crate) fn integrator_options(scene: &Scene) -> Option<Vec<(String, Value)>> {
-    let value = |v: &OptionValue| match v {
-        OptionValue::Number(x) => Some(Value::Number(*x)),
-        OptionValue::Bool(b) => Some(Value::Flag(*b)),
-        OptionValue::Text(t) => Some(Value::Word(t.clone())),
-        OptionValue::Numbers(_) => None,
-    };
-    let given = scene.integrator.options.iter();
-    given.map(|o| Some((o.key.clone(), value(&o.value)?))).collect()
-}
-
 /// A new integrator with the name and the options that the scene gives.
 fn new_integrator(scene: &Scene) -> Option<Box<dyn Integrator>> {
-    integrators::find(&scene.integrator.name)?.create(&integrator_options(scene)?).ok()
+    integrators::find(&scene.integrator.name)?.create(&scene.integrator.given().ok()?).ok()
 }
 
 /// What bounds the steps of explicit methods: the stiffest mode of a scene at rest.
@@ -188,8 +178,9 @@ pub fn step_warnings(scene: &Scene, built: &Built) -> Vec<String> {
     if claims.explicit {
         let too_long = longest_explicit_step(scene, built).filter(|limit| step > *limit).map(|limit| {
             format!(
-                "time.step = {step:.4e} s is longer than the stable step of {name} at rest, {limit:.2e} s: \
-                 shorten time.step, or use integrator \"energy-momentum\""
+                "time.step = {step} s is longer than the stable step of {name} at rest, {} s: \
+                 shorten time.step, or use integrator \"energy-momentum\"",
+                short(limit)
             )
         });
         return too_long.into_iter().collect();
@@ -197,10 +188,11 @@ pub fn step_warnings(scene: &Scene, built: &Built) -> Vec<String> {
     let Some(limit) = explicit_limit(built) else { return Vec::new() };
     if step > MIDPOINT_LIMIT * limit {
         return vec![format!(
-            "time.step = {step:.4e} s is {:.1} times the explicit limit of {limit:.2e} s. Beyond {MIDPOINT_LIMIT} times \
+            "time.step = {step} s is {:.1} times the explicit limit of {} s. Beyond {MIDPOINT_LIMIT} times \
              that limit, {name} may gain energy where bodies deform strongly. Shorten time.step, or use integrator \
              \"energy-momentum\", which conserves energy with any step",
-            step / limit
+            step / limit,
+            short(limit)
         )];
     }
     Vec::new()

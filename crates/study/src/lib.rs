@@ -21,4 +21,5 @@ pub mod forecast;
 pub mod mesh_error;
 pub mod rest;
 pub mod run;
+pub mod scene_files;
 pub mod sweep;

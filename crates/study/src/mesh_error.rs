@@ -32,10 +32,11 @@ impl MeshReport {
     /// In words.
     pub fn line(&self) -> String {
         format!(
-            "first frequency {:.5} Hz with linear, {:.5} Hz with quadratic tets on the same mesh: linear ones are {:.1} % too high{}",
+            "first frequency {:.5} Hz with linear, {:.5} Hz with quadratic tets on the same mesh: linear ones are {:.1} % {}{}",
             self.linear_hz,
             self.quadratic_hz,
-            100.0 * self.linear_error,
+            100.0 * self.linear_error.abs(),
+            if self.linear_error < 0.0 { "lower" } else { "higher" },
             if self.quadratic { "; the scene has quadratic ones" } else { "" }
         )
     }

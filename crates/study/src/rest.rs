@@ -64,18 +64,11 @@ pub fn rest(scene: &Scene, built: &mut Built) -> Result<RestReport, EquilibriumE
     let moved = q.chunks_exact(3).zip(undeformed.chunks_exact(3));
     let distance = |(a, b): (&[f64], &[f64])| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
     let parts = model.energy_parts(*t, q);
-    let mut gradient = vec![0.0; q.len()];
-    model.gradient(*t, q, &mut gradient);
-    if let Some(applied) = model.abilities().applied {
-        let mut forces = vec![0.0; q.len()];
-        applied.add_applied_forces(*t, q, &vec![0.0; q.len()], &mut forces);
-        gradient.iter_mut().zip(&forces).for_each(|(g, f)| *g -= f);
-    }
     let pin_forces = model.pins().iter().map(|pin| {
         let mut force = [0.0; 3];
         for &node in &pin.nodes {
             for k in (0..3).filter(|&k| pin.axes[k]) {
-                force[k] += gradient[3 * node as usize + k];
+                force[k] += found.reactions[3 * node as usize + k];
             }
         }
         force

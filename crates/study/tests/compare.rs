@@ -253,7 +253,7 @@ fn explicit_steps_are_chosen_below_their_limit() {
 fn contact_is_compared_with_a_fine_run() {
     let floor = BAR.replace(
         "[[probe]]",
-        "[environment]\ngravity = [0, -9.81, 0]\n[[contact]]\nkind = \"plane\"\npoint = [0, -0.05, 0]\n\
+        "[environment]\ngravity = [0, -9.81, 0]\n[[contact]]\nkind = \"plane\"\nmodel = \"penalty\"\npoint = [0, -0.05, 0]\n\
          normal = [0, 1, 0]\n[[probe]]",
     );
     let options = CompareOptions { methods: methods("energy-momentum"), ..CompareOptions::default() };

@@ -53,6 +53,18 @@ fn at_rest_pins_and_contacts_carry_the_weight() {
     }
 }
 
+/// A load of the present place is an applied force, which counts once.
+#[test]
+fn a_pin_carries_an_applied_force_once() {
+    let directory = folder("forces-applied");
+    let text =
+        cube("backward-euler", "[[pin]]\nwhere = \"all\"\n[[load]]\nacceleration = [0, \"-9.81 + 0*x\", 0]");
+    let (scene, built) = made(&text, &["environment.gravity=[0, 0, 0]", "time.end=0.2"]);
+    run_until(&scene, built, &directory, false, None);
+    let force = column(&directory, "forces.csv", "pin1_fy");
+    assert!(force.iter().all(|f| (f / WEIGHT - 1.0).abs() < 1e-6), "{force:?}");
+}
+
 /// On a slope that friction holds, contact and friction together carry the weight.
 #[test]
 fn friction_is_part_of_the_force_of_a_contact() {

@@ -132,3 +132,73 @@ fn obstacles_are_where_their_motion_puts_them() {
     assert!(near(normal, [-1.0, 0.0, 0.0]), "{normal:?}");
     assert!(near(point, [1.05, -1.0, 2.0]), "{point:?}");
 }
+
+/// [`dropped`] with a floor that no motion passes through.
+fn dropped_on_barrier(integrator: &str, step: f64, speed: f64, floor: &str) -> String {
+    dropped(integrator, step, speed, floor).replace("stiffness = 1e6", "model = \"barrier\"\nslip = 1e-3")
+}
+
+/// A barrier that rises at a constant speed is one at rest, seen from a falling frame: a plane, and a mesh.
+#[test]
+fn a_rising_barrier_is_a_barrier_at_rest_in_another_frame() {
+    let rise = 0.8;
+    let plane = "kind = \"plane\"\npoint = [0, -0.05, 0]\nnormal = [0, 1, 0]";
+    let mesh = "kind = \"mesh\"\nmesh = { box = { size = [3, 1, 3], cells = [2, 1, 2] }, translate = [-1.31, -1.05, -1.23] }";
+    for kind in [plane, mesh] {
+        let after = |speed: f64, floor: &str| {
+            let text = dropped_on_barrier("backward-euler", 4e-3, speed, floor).replace(plane, kind);
+            let (_, mut built) = made(&text, &["integrator.tolerance=1e-10"]);
+            while built.simulation.state().t < 0.16 - 2e-3 {
+                built.simulation.advance().unwrap_or_else(|e| panic!("{kind}: {e}"));
+            }
+            let state = built.simulation.state();
+            (state.q.clone(), state.t)
+        };
+        let (still, t) = after(-1.0 - rise, "");
+        let (moved, _) = after(-1.0, &format!("motion = [0, \"{rise}*t\", 0]"));
+        for (i, (a, b)) in still.iter().zip(&moved).enumerate() {
+            let expected = a + if i % 3 == 1 { rise * t } else { 0.0 };
+            assert!((b - expected).abs() < 1e-6, "{kind}: {b} instead of {expected} m");
+        }
+    }
+}
+
+/// The budget closes while the obstacle pushes, turns and drags the body along by friction.
+#[test]
+fn the_work_of_moving_barriers_is_accounted_for() {
+    let motions = [
+        "motion = [0, \"0.1*sin(10*t)\", 0]",
+        "motion = [\"2*t\", 0, 0]\nfriction = 0.4",
+        "rotate = { axis = [0, 0, 1], point = [-2, 0, 0], degrees = \"20*t\" }\nfriction = 0.4",
+    ];
+    for (number, motion) in motions.into_iter().enumerate() {
+        let text = dropped_on_barrier("energy-momentum", 5e-3, -0.5, motion);
+        let (scene, built) = made(&text, &[]);
+        let name = format!("moving-barrier-{number}");
+        let outcome = run_until(&scene, built, &folder(&name), false, None);
+        let energy = &outcome.summary.energy;
+        assert!(energy.unaccounted_max < 1e-7 * energy.in_play, "{motion}: {energy:?}");
+        let work = column(&folder_of(&name), "energy.csv", "work_external");
+        assert!(work.last().is_some_and(|w| w.abs() > 1.0), "{motion}: {work:?}");
+        if motion.contains("friction") {
+            // Slip takes energy, whatever the floor gives.
+            let taken = column(&folder_of(&name), "energy.csv", "dissipated_friction");
+            assert!(taken.windows(2).all(|pair| pair[1] >= pair[0] - 1e-9), "{motion}: {taken:?}");
+        }
+    }
+}
+
+/// A plane is driven into a body that is held: the run ends with an error that says so, and nothing passes through.
+#[test]
+fn an_obstacle_driven_into_what_cannot_yield_ends_the_run() {
+    let text = dropped_on_barrier("backward-euler", 0.01, 0.0, "motion = [0, \"t\", 0]")
+        + "[[pin]]\nwhere = \"all\"";
+    let (_, mut built) = made(&text.replace("velocity = [0.2, 0, 0]", "velocity = [0, 0, 0]"), &[]);
+    let error = loop {
+        match built.simulation.advance() {
+            Ok(_) => assert!(built.simulation.state().t < 0.06, "the plane has passed through"),
+            Err(error) => break error.to_string(),
+        }
+    };
+    assert!(error.contains("moving obstacle"), "{error}");
+}

@@ -164,3 +164,52 @@ fn exact_modes_follow_moving_pins() {
         assert!(energy.unaccounted_max < allowed * energy.in_play, "{integrator}: {:?}", outcome.verdict);
     }
 }
+
+/// A finger of a robot's hand: the clamp moves, a tendon pulls along one side.
+fn finger(integrator: &str, cells: [usize; 3], end: f64) -> String {
+    format!(
+        r#"
+time = {{ end = {end}, step = 0.0025 }}
+integrator = "{integrator}"
+[[body]]
+mesh = {{ box = {{ size = [0.1, 0.02, 0.02], cells = {cells:?} }} }}
+material = {{ model = "stable-neo-hookean", E = "3e5 + 2e6*(y < 0.004)", nu = 0.45, rho = 1100 }}
+damping = {{ model = "viscous", time = 0.005 }}
+[[pin]]
+where = "x < 1e-9"
+motion = [0, "0.05*t", 0]
+[[load]]
+where = "x > 0.1 - 1e-9 && y > 0.0199"
+force = ["-2*min(t/0.2, 1)", "-0.2*min(t/0.2, 1)", 0]
+[output]
+replay = false
+"#
+    )
+}
+
+/// 15,360 tets: the matrices are so stiff that a factor without fill overflows, which no step may fail of.
+#[test]
+fn no_step_of_a_stiff_start_is_cut() {
+    let (scene, built) = made(&finger("siere", [40, 8, 8], 0.005), &[]);
+    let outcome = run_until(&scene, built, &folder("finger-start"), false, None);
+    assert_eq!(outcome.summary.halved_steps, 0.0, "{:?}", outcome.verdict);
+}
+
+/// A clamp that starts at speed, with elements so small that the steps of the start double some fifteen times: no method may
+/// let what oscillates from step to step grow with them. The level is that of the verdict.
+#[test]
+fn a_finger_of_fine_elements_starts_with_a_moving_clamp() {
+    for (integrator, allowed) in [
+        ("generalized-alpha", 0.02),
+        ("bdf2", 0.02),
+        ("tr-bdf2", 0.02),
+        ("newmark", 0.02),
+        ("energy-momentum", 1e-6),
+    ] {
+        let (scene, built) = made(&finger(integrator, [20, 4, 4], 0.02), &[]);
+        let outcome = run_until(&scene, built, &folder(&format!("finger-{integrator}")), false, None);
+        let energy = outcome.summary.energy;
+        println!("{integrator}: {:.3e} of {:.3e} J", energy.unaccounted_max, energy.in_play);
+        assert!(energy.unaccounted_max < allowed * energy.in_play, "{integrator}: {:?}", outcome.verdict);
+    }
+}

@@ -95,6 +95,36 @@ traction = [{traction:e}, 0, 0]
     assert!(bent.largest_displacement > 0.5, "{} m", bent.largest_displacement);
 }
 
+/// Pins carry all that acts, whatever it is: gravity, dead loads, forces of the present place, pressure, and forces of constraints.
+#[test]
+fn pins_carry_what_acts() {
+    for constraint in ["", "[[constraint]]\nkind = \"volume\""] {
+        let (report, built) = solved(&format!(
+            r#"
+time = {{ end = 1, step = 0.01 }}
+environment = {{ gravity = [0, -9.81, 0] }}
+[[body]]
+mesh = {{ box = {{ size = [2, 0.5, 0.5], cells = [8, 2, 2] }} }}
+material = {{ model = "neo-hookean", E = 1e7, nu = 0.3, rho = 1000 }}
+[[pin]]
+where = "x < 1e-9"
+[[load]]
+where = "x > 2 - 1e-9"
+force = [3000, 0, 500]
+[[load]]
+where = "x > 2 - 1e-9"
+force = ["1000*X/2", "400 + 0*x", 0]
+{constraint}
+"#
+        ));
+        let weight: f64 = 9.81 * built.simulation.system().node_masses().iter().sum::<f64>();
+        let [carried] = report.pin_forces[..] else { panic!("one pin") };
+        for (carried, expected) in carried.iter().zip([-4000.0, weight - 400.0, -500.0]) {
+            assert!((carried - expected).abs() < 1e-5 * weight, "{constraint}: {:?}", report.pin_forces);
+        }
+    }
+}
+
 /// A ball on the floor: the floor carries its weight.
 #[test]
 fn a_floor_carries_the_weight() {

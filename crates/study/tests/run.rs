@@ -37,8 +37,10 @@ material = { model = "stable-neo-hookean", E = 1e5, nu = 0.3, rho = 1000 }
 initial = { velocity = [-1, 0.5, 0] }
 [[contact]]
 kind = "bodies"
+model = "penalty"
 [[contact]]
 kind = "self"
+model = "penalty"
 body = "a"
 [output]
 every = 0.025

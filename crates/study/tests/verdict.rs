@@ -157,7 +157,7 @@ replay = false
 const OUTSIDE: &[(&str, &[&str])] = &[
     ("[environment]\ngravity = [0, -9.81, 0]", &["linear momentum across y", "angular momentum about y"]),
     (
-        "[environment]\ngravity = [0, -9.81, 0]\n[[contact]]\nkind = \"plane\"\npoint = [0, -0.05, 0]\nnormal = [0, 1, 0]",
+        "[environment]\ngravity = [0, -9.81, 0]\n[[contact]]\nkind = \"plane\"\nmodel = \"penalty\"\npoint = [0, -0.05, 0]\nnormal = [0, 1, 0]",
         &["linear momentum across y", "angular momentum about y"],
     ),
     (
@@ -172,7 +172,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
         &["linear momentum across z", "angular momentum about z"],
     ),
     (
-        "[[contact]]\nkind = \"sphere\"\ncenter = [0.5, 1.2, 0.1]\nradius = 0.9",
+        "[[contact]]\nkind = \"sphere\"\nmodel = \"penalty\"\ncenter = [0.5, 1.2, 0.1]\nradius = 0.9",
         &["angular momentum about [0.5, 1.2, 0.1]"],
     ),
 ];

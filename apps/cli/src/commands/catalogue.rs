@@ -36,6 +36,7 @@ fn default_of(kind: &Kind) -> String {
     match kind {
         Kind::Number { default, .. } | Kind::NumberOr { default, .. } => format!("{default:?}"),
         Kind::Flag { default } => default.to_string(),
+        Kind::Formula { .. } => "absent".to_owned(),
         Kind::Word { choices } => format!("\"{}\"", choices[0]),
     }
 }

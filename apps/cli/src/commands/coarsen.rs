@@ -2,7 +2,7 @@
 
 use super::common::{CommonArguments, keep_drawing, make_folder, open_scene, progress_bar};
 use crate::failure::{CommandResult, Failure};
-use crate::output;
+use crate::{output, stop_signal};
 use lilyan_files::atomic::WriteError;
 use lilyan_scene::build::build;
 use lilyan_scene::schema::Scene;
@@ -115,6 +115,7 @@ pub fn run(arguments: &CoarsenArguments) -> CommandResult {
         let coarse = outcome.scene.clone();
         let unwritten = |e: WriteError| coarse.bodies[outcome.body].mark.error(e.to_string());
         let path = outcome.write(&directory).map_err(unwritten)?;
+        stop_signal::keep(format!("the coarse scene is in {}", directory.display()));
         if let Some(end) = arguments.compare {
             let end = end.min(scene.time.end);
             let found = Consistency::new(&scene, &coarse, outcome.body, end, &mut show)?;

@@ -39,8 +39,16 @@ pub fn open_scene(name: &str, overrides: &[String]) -> Result<Scene, Failure> {
 /// Reads and builds a scene.
 pub fn load(name: &str, overrides: &[String]) -> Result<(Scene, Built), Failure> {
     let scene = open_scene(name, overrides)?;
-    let built = build(&scene).map_err(Failure::input)?;
-    Ok((scene, built))
+    let bar = std::io::stderr().is_terminal().then(|| {
+        let bar = ProgressBar::new_spinner().with_message("building the bodies");
+        keep_drawing(&bar);
+        bar
+    });
+    let built = build(&scene).map_err(Failure::input);
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    Ok((scene, built?))
 }
 
 /// The folder of the results of a scene unless another one is given: `out/NAME` with this suffix. A file that is only called

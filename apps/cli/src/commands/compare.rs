@@ -1,9 +1,8 @@
 //! `lilyan compare`.
 
 use super::common::{CommonArguments, load, make_folder, progress_bar};
-use super::stop_signal::StopSignal;
 use crate::failure::{CommandResult, Failure};
-use crate::output;
+use crate::{output, stop_signal};
 use indicatif::ProgressBar;
 use lilyan_files::atomic;
 use lilyan_report::short;
@@ -54,7 +53,6 @@ pub fn run(arguments: &CompareArguments) -> CommandResult {
     let options = options(arguments)?;
     let (scene, built) = load(&arguments.scene, &arguments.common.set)?;
     let directory = make_folder(arguments.output.as_ref(), &arguments.scene, "-compare")?;
-    let stop = StopSignal::listen();
     let bar = progress_bar(1000, "{prefix}  {bar:32}  {msg}", arguments.common.json);
     let csv = directory.join("compare.csv");
     let mut unwritten = None;
@@ -62,7 +60,7 @@ pub fn run(arguments: &CompareArguments) -> CommandResult {
         if let Some(bar) = &bar {
             show(bar, now);
         }
-        match stop.signal() {
+        match stop_signal::signal() {
             0 => Signal::Continue,
             _ => Signal::Stop,
         }
@@ -70,6 +68,9 @@ pub fn run(arguments: &CompareArguments) -> CommandResult {
     let compared = compare::compare(&scene, built, &options, &mut progress, &mut |rows| {
         // Finished runs are on disk even if a later one fails.
         unwritten = atomic::write(&csv, compare::csv(rows).as_bytes()).err();
+        if unwritten.is_none() {
+            stop_signal::keep(format!("the runs done so far are in {}", csv.display()));
+        }
     });
     if let Some(bar) = bar {
         bar.finish_and_clear();
@@ -77,7 +78,7 @@ pub fn run(arguments: &CompareArguments) -> CommandResult {
     let comparison = compared.map_err(|e| match e {
         CompareError::Input(_) => Failure::input(e),
         CompareError::NoReference(_) => Failure::stopped(e),
-        CompareError::Interrupted => Failure::interrupted(stop.signal() as u8, e),
+        CompareError::Interrupted => Failure::interrupted(stop_signal::signal() as u8, e),
     })?;
     let written =
         unwritten.map_or(Ok(()), Err).and_then(|()| compare::write(&scene, &comparison, &directory));
@@ -89,7 +90,9 @@ pub fn run(arguments: &CompareArguments) -> CommandResult {
     }
     if comparison.interrupted {
         let message = format!("interrupted; the runs done so far are in {}", directory.display());
-        return Err(Failure::interrupted(stop.signal() as u8, message).json_printed(arguments.common.json));
+        return Err(
+            Failure::interrupted(stop_signal::signal() as u8, message).json_printed(arguments.common.json)
+        );
     }
     if !comparison.rows.iter().any(|r| r.finished()) {
         return Err(Failure::stopped("no run finished").json_printed(arguments.common.json));

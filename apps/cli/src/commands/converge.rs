@@ -1,9 +1,8 @@
 //! `lilyan converge`.
 
 use super::common::{CommonArguments, load, make_folder, progress_bar};
-use super::stop_signal::StopSignal;
 use crate::failure::{CommandResult, Failure};
-use crate::output;
+use crate::{output, stop_signal};
 use lilyan_files::json;
 use lilyan_report::short;
 use lilyan_study::converge::{self, ConvergeError, ConvergeOptions, ConvergeProgress, ConvergeReport};
@@ -53,7 +52,6 @@ pub fn run(arguments: &ConvergeArguments) -> CommandResult {
     };
     let (scene, built) = load(&arguments.scene, &arguments.common.set)?;
     let directory = make_folder(arguments.output.as_ref(), &arguments.scene, "-converge")?;
-    let stop = StopSignal::listen();
     let bar = progress_bar(1000, "{prefix}  {bar:32}  {msg}", arguments.common.json);
     let mut progress = |now: &ConvergeProgress| {
         let place = (1000.0 * now.done) as u64;
@@ -68,7 +66,7 @@ pub fn run(arguments: &ConvergeArguments) -> CommandResult {
                 short(setting.step)
             ));
         }
-        match stop.signal() {
+        match stop_signal::signal() {
             0 => Signal::Continue,
             _ => Signal::Stop,
         }
@@ -80,7 +78,7 @@ pub fn run(arguments: &ConvergeArguments) -> CommandResult {
     let found = found.map_err(|e| match e {
         ConvergeError::Input(_) => Failure::input(e),
         ConvergeError::NoReference(_) => Failure::stopped(e),
-        ConvergeError::Interrupted => Failure::interrupted(stop.signal() as u8, e),
+        ConvergeError::Interrupted => Failure::interrupted(stop_signal::signal() as u8, e),
     })?;
     let report = ConvergeReport::new(&scene, &found);
     let path = directory.join("converge.json");

@@ -44,15 +44,8 @@ pub struct PartArguments {
     #[arg(long)]
     pub field: Option<String>,
     /// Values of the lowest and highest colour, as 0,2e4 [default: those of the field]
-    #[arg(
-        long,
-        value_name = "LOW,HIGH",
-        value_delimiter = ',',
-        num_args = 2,
-        requires = "field",
-        allow_hyphen_values = true
-    )]
-    range: Vec<f64>,
+    #[arg(long, value_name = "LOW,HIGH", requires = "field", value_parser = pair, allow_hyphen_values = true)]
+    range: Option<[f64; 2]>,
     /// First time, s
     #[arg(long, value_name = "SECONDS")]
     from: Option<f64>,
@@ -67,8 +60,7 @@ pub struct PartArguments {
 impl PartArguments {
     /// The part as the library takes it.
     pub fn options(&self) -> Result<AnimationOptions, Failure> {
-        let range = <[f64; 2]>::try_from(self.range.as_slice()).ok();
-        if range.is_some_and(|[low, high]| !(low.is_finite() && high.is_finite() && low < high)) {
+        if self.range.is_some_and(|[low, high]| !(low.is_finite() && high.is_finite() && low < high)) {
             return Err(Failure::input("--range: give two numbers, the lower one first, as 0,2e4"));
         }
         let between = [self.from.unwrap_or(f64::NEG_INFINITY), self.until.unwrap_or(f64::INFINITY)];
@@ -77,9 +69,16 @@ impl PartArguments {
             field: self.field.clone(),
             between: Some(between),
             every: self.every as usize,
-            range,
+            range: self.range,
         })
     }
+}
+
+/// Two numbers with a comma between them.
+pub(super) fn pair(text: &str) -> Result<[f64; 2], String> {
+    let numbers =
+        text.split_once(',').and_then(|(a, b)| Some([a.trim().parse().ok()?, b.trim().parse().ok()?]));
+    numbers.ok_or_else(|| "give two numbers with a comma between them".to_string())
 }
 
 pub fn run(arguments: &ExportArguments) -> CommandResult {

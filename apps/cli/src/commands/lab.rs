@@ -1,9 +1,8 @@
 //! `lilyan lab`.
 
 use super::common::load;
-use super::stop_signal::StopSignal;
 use crate::failure::{CommandResult, Failure};
-use crate::output;
+use crate::{output, stop_signal};
 use lilyan_lab::{Address, Token, serve};
 use std::io::{IsTerminal, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -38,7 +37,7 @@ pub fn run(arguments: &LabArguments) -> CommandResult {
     load(scene, &[])?;
     let token = Token::new().map_err(Failure::input)?;
     let secret = token.text().to_owned();
-    let stopping = StopSignal::listen();
+    stop_signal::keep("scenes that were not saved are lost");
     let mut doorway = None;
     let opened = |here: SocketAddr| {
         let url = format!("http://{here}/#token={secret}");
@@ -57,7 +56,7 @@ pub fn run(arguments: &LabArguments) -> CommandResult {
         }
     };
     let address = Address { ip: arguments.host, port: arguments.port };
-    let served = serve(address, token, scene, opened, || stopping.signal() != 0);
+    let served = serve(address, token, scene, opened, || stop_signal::signal() != 0);
     if let Some(path) = doorway {
         let _ = std::fs::remove_file(path);
     }

@@ -17,5 +17,4 @@ pub mod rest;
 pub mod run;
 pub mod scenes;
 pub mod schema;
-mod stop_signal;
 pub mod sweep;

@@ -1,7 +1,7 @@
 //! `lilyan render`.
 
 use super::common::progress_bar;
-use super::export::PartArguments;
+use super::export::{PartArguments, pair};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
 use lilyan_exchange::Results;
@@ -38,8 +38,8 @@ pub struct RenderArguments {
     #[arg(long, value_name = "FACTOR")]
     speed: Option<f64>,
     /// Turn about the vertical and height of the view, degrees, as 30,20 [default: by the shape of the motion]
-    #[arg(long, value_name = "TURN,LIFT", value_delimiter = ',', num_args = 2, allow_hyphen_values = true)]
-    view: Vec<f64>,
+    #[arg(long, value_name = "TURN,LIFT", value_parser = pair, allow_hyphen_values = true)]
+    view: Option<[f64; 2]>,
     /// Threads; 0: all cores
     #[arg(long)]
     threads: Option<usize>,
@@ -64,7 +64,7 @@ pub fn run(arguments: &RenderArguments) -> CommandResult {
         size,
         rate: arguments.rate.unwrap_or(if is_gif { 25.0 } else { 30.0 }),
         speed: arguments.speed,
-        view: <[f64; 2]>::try_from(arguments.view.as_slice()).ok(),
+        view: arguments.view,
     };
     let results = Results::open(&arguments.run).map_err(Failure::input)?;
     let bar = progress_bar(1000, "{bar:32}  {elapsed}  {msg}", arguments.json);

@@ -3,6 +3,7 @@
 use super::common::{CommonArguments, load, make_folder};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
+use lilyan_report::digits;
 use lilyan_study::rest::{self, RestReport};
 use std::path::PathBuf;
 
@@ -45,12 +46,12 @@ fn print(report: &RestReport) {
         "{}: equilibrium after {} steps, {} Newton iterations",
         report.title, report.steps, report.newton_iterations
     ));
-    output::line(format!("largest displacement: {:.6e} m", report.largest_displacement));
+    output::line(format!("largest displacement: {} m", digits(report.largest_displacement, 5)));
     if let Some(stress) = report.von_mises {
-        output::line(format!("largest von Mises stress: {stress:.4e} Pa"));
+        output::line(format!("largest von Mises stress: {} Pa", digits(stress, 4)));
     }
-    output::line(format!("elastic energy: {:.6e} J", report.elastic));
-    let vector = |f: &[f64; 3]| format!("({:.6e}, {:.6e}, {:.6e})", f[0], f[1], f[2]);
+    output::line(format!("elastic energy: {} J", digits(report.elastic, 5)));
+    let vector = |f: &[f64; 3]| format!("({})", f.map(|x| digits(x, 5)).join(", "));
     for (k, force) in report.pin_forces.iter().enumerate() {
         output::line(format!("force of pin[{k}]: {} N", vector(force)));
     }
@@ -60,10 +61,10 @@ fn print(report: &RestReport) {
     for probe in &report.probes {
         output::line(format!("{}: {} m", probe.name, vector(&probe.at)));
     }
-    output::line(format!("largest force that is not balanced: {:.1e} N", report.unbalanced_force));
+    output::line(format!("largest force that is not balanced: {} N", digits(report.unbalanced_force, 2)));
     match report.stable {
         Some(true) => output::line(match report.lowest_hz {
-            Some(hz) => format!("stable; the lowest frequency about it is {hz:.6} Hz"),
+            Some(hz) => format!("stable; the lowest frequency about it is {} Hz", digits(hz, 5)),
             None => "stable, with a motion that nothing resists".into(),
         }),
         Some(false) => output::line("NOT stable: the body would leave it after any disturbance"),

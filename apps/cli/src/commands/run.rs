@@ -1,9 +1,9 @@
 //! `lilyan run`.
 
 use super::common::{CommonArguments, default_folder, keep_drawing, load, progress_bar};
-use super::stop_signal::StopSignal;
 use crate::failure::{CommandResult, Failure};
-use crate::output;
+use crate::{output, stop_signal};
+use lilyan_files::printable::printable;
 use lilyan_report::Level;
 use lilyan_scene::library;
 use lilyan_study::run::{RunError, RunOptions, RunOutcome, RunProgress, Signal, Status, run as simulate};
@@ -33,17 +33,27 @@ pub struct RunArguments {
     common: CommonArguments,
 }
 
+/// What a run keeps that is ended in a step.
+const KEPT_CHECKPOINT: &str =
+    "the last checkpoint is kept, and the same command with --resume goes on from it";
+
 pub fn run(arguments: &RunArguments) -> CommandResult {
     arguments.common.set_threads();
     listen(arguments.verbose);
     let name = arguments.scene.as_deref().unwrap_or(library::SCENES[0].name);
     let (scene, built) = load(name, &arguments.common.set)?;
     for warning in &built.warnings {
-        eprintln!("warning: {warning}");
+        eprintln!("warning: {}", printable(warning));
     }
     let directory = arguments.output.clone().unwrap_or_else(|| default_folder(name, ""));
     let known = built.warnings.len();
-    let stop = StopSignal::listen();
+    if stop_signal::signal() != 0 {
+        return Err(Failure::interrupted(stop_signal::signal() as u8, "interrupted; nothing was written"));
+    }
+    stop_signal::keep(match arguments.resume {
+        true => KEPT_CHECKPOINT,
+        false => "no checkpoint was written yet",
+    });
     let quiet = arguments.common.json || arguments.verbose > 0;
     let template = "{msg}  {bar:32}  step {pos}/{len}  {per_sec}  {eta} left";
     let bar = progress_bar(scene.time.steps(), template, quiet).inspect(keep_drawing);
@@ -58,22 +68,25 @@ pub fn run(arguments: &RunArguments) -> CommandResult {
             bar.set_position(now.step);
             bar.set_message(format!("t = {:.4} s", now.t));
         }
-        match stop.signal() {
+        if now.saved {
+            stop_signal::keep(KEPT_CHECKPOINT);
+        }
+        match stop_signal::signal() {
             0 => Signal::Continue,
             _ => Signal::Stop,
         }
     })
     .map_err(|e| match e {
         RunError::Write(_) => Failure::stopped(e),
-        RunError::Folder(_) | RunError::Resume(_) => Failure::input(e),
+        RunError::Folder(_) | RunError::InUse(_) | RunError::Resume(_) => Failure::input(e),
     })?;
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
     for warning in outcome.summary.warnings.iter().skip(known) {
-        eprintln!("warning: {warning}");
+        eprintln!("warning: {}", printable(warning));
     }
-    finish(arguments, &outcome, stop.signal())
+    finish(arguments, &outcome, stop_signal::signal())
 }
 
 /// Writes the tracing events of solvers and integrators to standard error.

@@ -1,12 +1,11 @@
 //! `lilyan sweep`.
 
 use super::common::{default_folder, progress_bar};
-use super::stop_signal::StopSignal;
 use crate::failure::{CommandResult, Failure};
-use crate::output;
+use crate::{output, stop_signal};
 use indicatif::ProgressBar;
 use lilyan_files::atomic;
-use lilyan_study::run::{RunProgress, Signal};
+use lilyan_study::run::{RunError, RunProgress, Signal};
 use lilyan_study::sweep::{
     self, Attempt, EndedRun, Plan, RunState, SweepError, SweepReport, SweepRow, Variation, run_planned,
     stop_file,
@@ -63,7 +62,6 @@ pub fn run(arguments: &SweepArguments) -> CommandResult {
     let variations: Result<Vec<Variation>, SweepError> =
         arguments.vary.iter().map(|text| Variation::parse(text)).collect();
     let variations = variations.map_err(failed)?;
-    let stop = StopSignal::listen();
     let directory = arguments.output.clone().unwrap_or_else(|| default_folder(&arguments.scene, "-sweep"));
     let (name, set) = (&arguments.scene, &arguments.set);
     let known = |number| Plan::of_folder(name, set, &variations, &directory, number);
@@ -79,8 +77,8 @@ pub fn run(arguments: &SweepArguments) -> CommandResult {
         }
     };
     match arguments.index {
-        Some(number) => one_run(arguments, &plan, number, &directory, &stop),
-        None => all_runs(arguments, &plan, &directory, &stop),
+        Some(number) => one_run(arguments, &plan, number, &directory),
+        None => all_runs(arguments, &plan, &directory),
     }
 }
 
@@ -92,28 +90,34 @@ fn failed(error: SweepError) -> Failure {
     }
 }
 
+/// How long a run may go on whose sweep was killed: it notices after its step.
+const LEFT_OVER: Duration = Duration::from_secs(10);
+
 /// `--index`: one run of the plan in this process.
-fn one_run(
-    arguments: &SweepArguments,
-    plan: &Plan,
-    number: usize,
-    directory: &Path,
-    stop: &StopSignal,
-) -> CommandResult {
+fn one_run(arguments: &SweepArguments, plan: &Plan, number: usize, directory: &Path) -> CommandResult {
     let stop_file = stop_file(directory);
     let mut looked = Instant::now();
     let mut progress = |_: &RunProgress| {
-        let asked = stop.signal() != 0
+        let asked = stop_signal::signal() != 0
             || looked.elapsed() > Duration::from_millis(100) && {
                 looked = Instant::now();
                 stop_file.exists() || arguments.driver.is_some_and(has_gone)
             };
         if asked { Signal::Stop } else { Signal::Continue }
     };
-    let attempt = run_planned(plan, number, directory, arguments.retry, &mut progress).map_err(failed)?;
+    let began = Instant::now();
+    let attempt = loop {
+        match run_planned(plan, number, directory, arguments.retry, &mut progress) {
+            // The same run of a sweep that was killed still writes its checkpoint.
+            Err(SweepError::Run(RunError::InUse(_))) if began.elapsed() < LEFT_OVER => {
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            done => break done.map_err(failed)?,
+        }
+    };
     if attempt == Attempt::Interrupted {
         let message = format!("run {number} is interrupted; the same command goes on from its checkpoint");
-        return Err(match stop.signal() {
+        return Err(match stop_signal::signal() {
             0 => Failure::stopped(message),
             signal => Failure::interrupted(signal as u8, message),
         });
@@ -157,7 +161,7 @@ struct Job {
 }
 
 /// All runs of the plan, each in a process of its own, so that a crash is the end of one run only.
-fn all_runs(arguments: &SweepArguments, plan: &Plan, directory: &Path, stop: &StopSignal) -> CommandResult {
+fn all_runs(arguments: &SweepArguments, plan: &Plan, directory: &Path) -> CommandResult {
     let stop_file = stop_file(directory);
     // It is left over from a sweep that was stopped.
     let _ = std::fs::remove_file(&stop_file);
@@ -177,7 +181,7 @@ fn all_runs(arguments: &SweepArguments, plan: &Plan, directory: &Path, stop: &St
     let (mut running, mut stopping): (Vec<Job>, bool) = (Vec::new(), false);
     let mut done = total - waiting.len();
     loop {
-        if !stopping && (stop.signal() != 0 || stop_file.exists()) {
+        if !stopping && (stop_signal::signal() != 0 || stop_file.exists()) {
             stopping = true;
             waiting.clear();
             atomic::write(&stop_file, b"").map_err(Failure::stopped)?;
@@ -207,7 +211,7 @@ fn all_runs(arguments: &SweepArguments, plan: &Plan, directory: &Path, stop: &St
     let _ = std::fs::remove_file(&stop_file);
     let report = SweepReport::collect(plan, directory).map_err(failed)?;
     write(plan, &report, directory)?;
-    finish(arguments, &report, directory, stop)
+    finish(arguments, &report, directory)
 }
 
 fn cores() -> usize {
@@ -287,12 +291,7 @@ fn write(plan: &Plan, report: &SweepReport, directory: &Path) -> CommandResult {
     sweep::write_page(plan, report, directory).map_err(failed)
 }
 
-fn finish(
-    arguments: &SweepArguments,
-    report: &SweepReport,
-    directory: &Path,
-    stop: &StopSignal,
-) -> CommandResult {
+fn finish(arguments: &SweepArguments, report: &SweepReport, directory: &Path) -> CommandResult {
     let not_finished = report.rows.len() - report.count(RunState::Finished);
     if arguments.json {
         output::json(report);
@@ -326,7 +325,7 @@ fn finish(
             report.rows.len(),
             report.planned
         );
-        return Err(match stop.signal() {
+        return Err(match stop_signal::signal() {
             0 => Failure::stopped(message),
             signal => Failure::interrupted(signal as u8, message),
         }

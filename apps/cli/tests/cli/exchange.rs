@@ -33,7 +33,8 @@ fn results_go_out_in_every_format() {
 fn pictures_and_films() {
     let dir = folder("render", BAR);
     expect(&dir, &["run", "scene.toml", "-o", "run"], 0);
-    let small = ["--size", "64x36", "--field", "von_mises"];
+    // Options follow a pair of numbers.
+    let small = ["--field", "von_mises", "--range", "0,2e4", "--view", "-30,20", "--size", "64x36"];
     let out = expect(&dir, &[&["render", "run", "-o", "a.png", "--at", "0.03"], &small[..]].concat(), 0);
     assert!(text(&out.stdout).contains("1 picture"));
     assert!(std::fs::read(dir.join("a.png")).unwrap().starts_with(b"\x89PNG"));
@@ -72,6 +73,6 @@ fn a_scene_of_mujoco_is_imported_and_runs() {
     assert!(text(&out.stderr).contains("-o"));
     let done = json(&expect(&dir, &["import", "block.xml", "-o", "block.toml", "--json"], 0).stdout);
     assert_eq!(done["format"], "MuJoCo MJCF");
-    let out = expect(&dir, &["import", "block.xml", "-o", "x.toml", "--end", "-1"], 1);
+    let out = expect(&dir, &["import", "block.xml", "-o", "x.toml", "--end", "0"], 1);
     assert!(text(&out.stderr).contains("--end"));
 }

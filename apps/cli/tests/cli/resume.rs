@@ -27,8 +27,10 @@ material = { model = "neo-hookean", E = 1e5, nu = 0.3, rho = 1000 }
 initial = { velocity = [-1, 0, 0] }
 [[contact]]
 kind = "bodies"
+model = "penalty"
 [[contact]]
 kind = "sphere"
+model = "penalty"
 center = [0.4, 0.2, 0.2]
 radius = 0.55
 inside = true

@@ -28,7 +28,10 @@ fn wrong_input_is_refused_with_place_and_remedy() {
         (&["scene.toml", "--set", "body.mesh={file=\"no.mesh\"}"], &["no.mesh", "check its name"]),
         (&["scene.toml", "--set", "body.mesh={file=\"index.mesh\"}"], &["tetrahedron 1", "vertex 9"]),
         (&["scene.toml", "--set", "body.mesh={file=\"flat.mesh\"}"], &["tetrahedron 1", "no volume"]),
-        (&["scene.toml", "--set", "body.mesh.box.cells=[1000,1000,1000]"], &["use fewer cells"]),
+        (
+            &["scene.toml", "--set", "body.mesh.box.cells=[1000,1000,1000]"],
+            &["scene.toml:10: body.bar.mesh: ", "; use "],
+        ),
         (&["scene.toml", "--set", "body.initial.velocity=[\"0/0\",0,0]"], &["velocity[0]", "NaN"]),
         (
             &["scene.toml", "--set", "body.initial.velocity=[\"sqrt(1-x)\",0,0]"],

@@ -22,7 +22,7 @@ mod watch;
 pub use description::labels;
 pub use energy::{PaneEnergy, PaneRoundOff};
 pub use frame::{FrameContents, FrameTiming, frame, geometry};
-pub use scene_size::meshes;
+pub use lilyan_scene::build::size::meshes;
 
 use crate::error::{LabError, StepFailure};
 use crate::limits::ELEMENTS;

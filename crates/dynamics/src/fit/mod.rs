@@ -273,6 +273,7 @@ impl System for Fitted<'_> {
             loads: inner_abilities.loads,
             dissipation: inner_abilities.dissipation.map(|_| self as &dyn Dissipation),
             applied: inner_abilities.applied,
+            friction: inner_abilities.friction,
             end_impulse: inner_abilities.end_impulse,
             constraints: inner_abilities.constraints,
             feasible_step: inner_abilities.feasible_step,
@@ -329,11 +330,6 @@ impl Dissipation for Fitted<'_> {
     fn add_mean_damping_matrix(&self, t: f64, h: f64, between: &[f64], v: &[f64], d: &mut BlockMatrix) {
         if let Some(dissipation) = self.system.abilities().dissipation {
             dissipation.add_mean_damping_matrix(t, h, between, v, d);
-        }
-    }
-    fn add_friction(&self, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
-        if let Some(dissipation) = self.system.abilities().dissipation {
-            dissipation.add_friction(h, q0, q1, f);
         }
     }
 }

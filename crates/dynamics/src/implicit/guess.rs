@@ -29,13 +29,14 @@ struct Guesses {
 }
 
 impl Guesses {
-    /// Replaces each guess by the last feasible point on the path from q₀ to it: straight, or via `rest`, which is feasible.
-    fn limited(self, feasible: &dyn FeasibleStep, q0: &[f64], rest: Vec<f64>) -> Self {
+    /// Replaces each guess by the last feasible point on the path from q₀ at `t[0]` to it at `t[1]`: straight, or via `rest`, which is
+    /// feasible at `t[1]`.
+    fn limited(self, feasible: &dyn FeasibleStep, t: [f64; 2], q0: &[f64], rest: Vec<f64>) -> Self {
         let limited = |guess: Vec<f64>| {
-            if guess.is_empty() || feasible_path::is_feasible(feasible, q0, &guess) {
+            if guess.is_empty() || feasible_path::is_feasible(feasible, t, q0, &guess) {
                 return guess;
             }
-            feasible_path::last_feasible_point(feasible, &rest, &guess)
+            feasible_path::last_feasible_point(feasible, t[1], &rest, &guess)
         };
         Self { given: limited(self.given), other: limited(self.other), rest }
     }
@@ -73,9 +74,16 @@ impl ImplicitStep<'_> {
         }
         let mut guesses = Guesses { rest, given: x.to_vec(), other };
         if let Some(feasible) = self.feasible {
-            let rest = self.approach(feasible, &guesses.rest, minimizes.then_some(method), stopping, work)?;
-            let is_impact = !feasible_path::is_feasible(feasible, origin, &guesses.given);
-            guesses = guesses.limited(feasible, origin, rest);
+            let times = [self.t0, self.time];
+            let is_impact = !feasible_path::is_feasible(feasible, times, origin, &guesses.given);
+            let moves = guesses.rest != origin || self.system.abilities().timed.is_some();
+            // What moves along with what pushes it does not have to make way.
+            let rest = if moves && !is_impact {
+                guesses.given.clone()
+            } else {
+                self.approach(feasible, &guesses.rest, minimizes.then_some(method), stopping, work)?
+            };
+            guesses = guesses.limited(feasible, times, origin, rest);
             if is_impact && !minimizes && self.constraint_solver.is_none() {
                 self.improve(&mut guesses, stopping, work);
             }
@@ -185,10 +193,10 @@ impl ImplicitStep<'_> {
         solved
     }
 
-    /// A feasible point at which the Dirichlet dofs have their prescribed values, as in `rest`.
+    /// A feasible point at which the Dirichlet dofs have their prescribed values, as in `rest`, and obstacles are where they belong.
     ///
-    /// The Dirichlet dofs move on a straight path as far as it is feasible. If a contact blocks the path, the step is solved
-    /// with them where they are, so that the other bodies can move away; then they move on.
+    /// The Dirichlet dofs move on a straight path, and obstacles on theirs, as far as it is feasible. If a contact blocks the path, the
+    /// step is solved with them where they are, so that the other bodies can move away; then they move on.
     fn approach(
         &mut self,
         feasible: &dyn FeasibleStep,
@@ -197,18 +205,23 @@ impl ImplicitStep<'_> {
         stopping: &Stopping,
         work: &mut Workspace,
     ) -> Result<Vec<f64>, StepError> {
-        let origin = self.q0;
-        let mut x = origin.to_vec();
+        let arrival = self.time;
+        if self.system.abilities().timed.is_some() {
+            self.set_time(self.t0);
+        }
+        let mut x = self.q0.to_vec();
         let mut short = 0;
         for _ in 0..MAX_APPROACHES {
             let d: Vec<f64> = (0..x.len()).map(|i| if self.held[i] { rest[i] - x[i] } else { 0.0 }).collect();
-            let fraction = if d.iter().all(|d| *d == 0.0) { 1.0 } else { feasible.max_step(&x, &d) };
+            let fraction = self.free_part(feasible, arrival, &x, &d);
             if fraction >= 1.0 {
                 (0..x.len()).filter(|&i| self.held[i]).for_each(|i| x[i] = rest[i]);
+                self.set_time(arrival);
                 return Ok(x);
             }
             if fraction >= MIN_APPROACH {
                 x.iter_mut().zip(&d).for_each(|(x, d)| *x += fraction * d);
+                self.set_time(self.time + fraction * (arrival - self.time));
                 short = 0;
             } else if short == MAX_SHORT_APPROACHES {
                 break;
@@ -230,6 +243,24 @@ impl ImplicitStep<'_> {
             }
         }
         Err(StepError::Blocked { t: self.t0, h: self.h })
+    }
+
+    /// The part of the motion `d` of the Dirichlet dofs, and of what moves in time until `arrival`, that is known to be feasible.
+    fn free_part(&self, feasible: &dyn FeasibleStep, arrival: f64, x: &[f64], d: &[f64]) -> f64 {
+        if self.time == arrival {
+            let at_rest = d.iter().all(|d| *d == 0.0);
+            return if at_rest { 1.0 } else { feasible.max_step([arrival; 2], x, d) };
+        }
+        let mut part = 1.0;
+        while part >= MIN_APPROACH {
+            let end = if part == 1.0 { arrival } else { self.time + part * (arrival - self.time) };
+            let motion: Vec<f64> = d.iter().map(|d| part * d).collect();
+            if feasible.max_step([self.time, end], x, &motion) >= 1.0 {
+                return part;
+            }
+            part *= 0.5;
+        }
+        0.0
     }
 
     /// Passes the constraint impulses to the constraint solver.

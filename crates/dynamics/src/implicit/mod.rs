@@ -63,6 +63,16 @@ pub struct StepEquation<'a> {
     pub potential: PotentialRule,
 }
 
+impl StepEquation<'_> {
+    /// The time of x, at which everything that moves in time is met, for a step of `h` (s) from `t0`.
+    pub(crate) fn time_of_solution(&self, t0: f64, h: f64) -> f64 {
+        match self.potential {
+            PotentialRule::Gradient => self.time,
+            PotentialRule::Discrete => t0 + h,
+        }
+    }
+}
+
 /// One implicit step: the equation M (x − q₀) − b + c ∇W(t*, x) − w f = 0 for x, and its incremental potential.
 pub struct ImplicitStep<'a> {
     system: &'a dyn System,
@@ -74,6 +84,8 @@ pub struct ImplicitStep<'a> {
     /// Dirichlet dofs. x contains their values.
     held: &'a [bool],
     parts: StepEquation<'a>,
+    /// The time of x. It is earlier than that of the solution while what moves in time is on its way.
+    time: f64,
     scratch: Vec<f64>,
     forces: Vec<f64>,
     /// q₁, or the velocity at which forces are evaluated.
@@ -125,6 +137,7 @@ impl<'a> ImplicitStep<'a> {
             h,
             q0,
             held,
+            time: parts.time_of_solution(t0, h),
             parts,
             scratch: vec![0.0; n],
             forces: vec![0.0; forced],
@@ -162,6 +175,23 @@ impl<'a> ImplicitStep<'a> {
         self.constraint_solver = Some(constraint_solver);
     }
 
+    /// Meets what moves in time where it is at `time`.
+    fn set_time(&mut self, time: f64) {
+        if time != self.time {
+            self.time = time;
+            self.cached_value.0.clear();
+            self.cached_residual = None;
+        }
+    }
+
+    /// The time at which the derivative of the equation is taken.
+    fn time_of_derivative(&self) -> f64 {
+        match self.parts.potential {
+            PotentialRule::Gradient => self.time,
+            PotentialRule::Discrete => 0.5 * (self.t0 + self.time),
+        }
+    }
+
     /// Evaluates the forces without potential.
     fn evaluate_forces(&mut self, x: &[f64]) {
         let Some(dissipation) = self.dissipation else { return };
@@ -177,7 +207,7 @@ impl<'a> ImplicitStep<'a> {
                 for i in 0..x.len() {
                     self.end[i] = (x[i] - self.q0[i]) / span + offset[i];
                 }
-                dissipation.add_forces(self.parts.time, x, &self.end, &mut self.forces);
+                dissipation.add_forces(self.time, x, &self.end, &mut self.forces);
             }
         }
     }
@@ -206,7 +236,7 @@ impl<'a> ImplicitStep<'a> {
         };
         match (rates, self.parts.potential) {
             (Some(rates), PotentialRule::Discrete) => {
-                let half = 0.5 * self.h;
+                let half = 0.5 * (self.time - self.t0);
                 let (times, start) = ([time - half, time + half], earlier(rates, self.h));
                 discrete_hessian(self.system, times, &start, x, curvature, a);
             }
@@ -299,7 +329,7 @@ impl Objective for ImplicitStep<'_> {
         self.system.mass().mul(&d, &mut self.scratch);
         let kinetic = 0.5 * dot(&d, &self.scratch);
         let impulse = dot(self.parts.impulse, &d);
-        let potential = self.parts.weight * self.system.energy(self.parts.time, x);
+        let potential = self.parts.weight * self.system.energy(self.time_of_derivative(), x);
         let value = (kinetic - impulse + potential, kinetic + impulse.abs() + potential.abs());
         self.cached_value.0.clear();
         self.cached_value.0.extend_from_slice(x);
@@ -308,12 +338,12 @@ impl Objective for ImplicitStep<'_> {
     }
 
     fn gradient(&mut self, x: &[f64], g: &mut [f64]) {
-        self.system.gradient(self.parts.time, x, g);
+        self.system.gradient(self.time_of_derivative(), x, g);
         self.complete(x, g);
     }
 
     fn hessian(&mut self, x: &[f64], curvature: Curvature, h: &mut BlockMatrix) {
-        self.matrix(self.parts.time, x, None, curvature, h);
+        self.matrix(self.time_of_derivative(), x, None, curvature, h);
     }
 
     fn curvature_at(&self, x: &[f64], asked: Curvature) -> Curvature {
@@ -325,7 +355,7 @@ impl Objective for ImplicitStep<'_> {
     }
 
     fn max_step(&mut self, x: &[f64], d: &[f64]) -> f64 {
-        self.feasible.map_or(f64::INFINITY, |feasible| feasible.max_step(x, d))
+        self.feasible.map_or(f64::INFINITY, |feasible| feasible.max_step([self.time; 2], x, d))
     }
 
     fn reuse_key(&self) -> Option<ReuseKey> {
@@ -347,12 +377,10 @@ impl Equations for ImplicitStep<'_> {
         let (x, r) = (&z[..n], &mut all[..n]);
         let feasible = match self.parts.potential {
             PotentialRule::Gradient => {
-                self.system.gradient(self.parts.time, x, r);
+                self.system.gradient(self.time, x, r);
                 r.iter().all(|g| g.is_finite())
             }
-            PotentialRule::Discrete => {
-                discrete_gradient(self.system, [self.t0, self.t0 + self.h], self.q0, x, r)
-            }
+            PotentialRule::Discrete => discrete_gradient(self.system, [self.t0, self.time], self.q0, x, r),
         };
         if !feasible {
             return false;
@@ -371,7 +399,7 @@ impl Equations for ImplicitStep<'_> {
     fn preconditioner(&mut self, x: &[f64], curvature: Curvature, a: &mut BlockMatrix) {
         let mut rates = std::mem::take(&mut self.scratch);
         self.velocities(x, &mut rates);
-        self.matrix(self.parts.time, x, Some(&rates), curvature, a);
+        self.matrix(self.time_of_derivative(), x, Some(&rates), curvature, a);
         rates.resize(x.len(), 0.0);
         self.scratch = rates;
     }
@@ -438,6 +466,6 @@ impl Equations for ImplicitStep<'_> {
     }
 
     fn max_step(&mut self, x: &[f64], d: &[f64]) -> f64 {
-        self.feasible.map_or(f64::INFINITY, |feasible| feasible.max_step(x, d))
+        self.feasible.map_or(f64::INFINITY, |feasible| feasible.max_step([self.time; 2], x, d))
     }
 }

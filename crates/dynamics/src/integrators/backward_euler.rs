@@ -46,6 +46,10 @@ impl Scheme for BackwardEuler {
         true
     }
 
+    fn solves_for_end(&self) -> bool {
+        true
+    }
+
     fn takes_fits(&self) -> bool {
         true
     }

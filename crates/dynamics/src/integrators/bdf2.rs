@@ -51,6 +51,10 @@ impl Scheme for Bdf2 {
         Ok(end)
     }
 
+    fn solves_for_end(&self) -> bool {
+        true
+    }
+
     fn takes_fits(&self) -> bool {
         true
     }

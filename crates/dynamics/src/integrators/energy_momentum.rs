@@ -67,6 +67,10 @@ impl Scheme for EnergyMomentum {
         Ok(End { q, p, history: History::None })
     }
 
+    fn solves_for_end(&self) -> bool {
+        true
+    }
+
     fn keeps_constraints(&self) -> bool {
         true
     }

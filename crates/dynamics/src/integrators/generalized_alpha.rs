@@ -5,9 +5,10 @@
 //! α_m = (2ρ∞−1)/(ρ∞+1), α_f = ρ∞/(ρ∞+1), γ = ½−α_m+α_f, β = ¼(1−α_m+α_f)². The method is of second
 //! order. The highest frequencies lose the fraction 1 − ρ∞ of their amplitude in every step, low ones almost nothing. Ma
 //! is stored from step to step. The first step is one of `tr-bdf2`: the acceleration of a start that is not smooth (a pin that
-//! starts with a velocity, stiff damping) would go on as an oscillation of size h²a. a_k is the acceleration at
-//! t_k + (α_f−α_m)h. If h changes, its difference from the acceleration at t_k is scaled by the ratio of the steps, which
-//! preserves the order.
+//! starts with a velocity, stiff damping) would go on as an oscillation of size h²a. So is every step of another length than
+//! the one before: a_k is the acceleration at t_k + (α_m−α_f)h, to which that of `tr-bdf2` is extrapolated. The a_k of the step
+//! before could be scaled by the ratio of the steps instead, but where damping is stiff it oscillates by the factor −ρ∞ per step,
+//! and steps that grow by more than 1/ρ∞ would make that grow without bound.
 
 use super::backward_difference::StageSolution;
 use super::tr_bdf2::TrBdf2;
@@ -39,6 +40,9 @@ pub(super) const ENTRY: Entry = Entry {
     },
 };
 
+/// Steps whose ratio differs from 1 by less than this are of equal length.
+const EQUAL: f64 = 1e-6;
+
 struct GeneralizedAlpha {
     rho: f64,
 }
@@ -50,14 +54,10 @@ impl Scheme for GeneralizedAlpha {
         let (state, h) = (step.state, step.h);
         let n = state.q.len();
         let start = match step.history {
-            History::Force { h: before, force: kept } if *before == h => kept.clone(),
-            History::Force { h: before, force: kept } => {
-                let mut force = step.start_force()?;
-                force.iter_mut().zip(kept).for_each(|(f, k)| *f += (k - *f) * h / before);
-                force
-            }
+            History::Force { h: before, force } if (h / before - 1.0).abs() < EQUAL => force.clone(),
             _ => {
-                let (_, _, StageSolution { q, p, force, .. }) = TrBdf2::stages(step)?;
+                let (begin, _, StageSolution { q, p, mut force, .. }) = TrBdf2::stages(step)?;
+                force.iter_mut().zip(&begin).for_each(|(end, begin)| *end += (m - f) * (*end - begin));
                 return Ok(End { q, p, history: History::Force { h, force } });
             }
         };

@@ -161,9 +161,10 @@ pub fn refusal(integrator: &dyn Integrator, system: &dyn System) -> Option<Strin
     };
     let moving = || {
         let adapts = integrator.step_length() == StepLength::Adaptive;
-        (abilities.constraints_move() && adapts).then(|| {
-            "its steps end at times that are not known before, so that it cannot keep constraints that change in time; use \
-             one with fixed steps, variational say"
+        let moves = abilities.constraints_move() || (abilities.limits_steps() && abilities.timed.is_some());
+        (moves && adapts).then(|| {
+            "its steps end at times that are not known before, so that it cannot keep constraints or obstacles that change in \
+             time; use one with fixed steps, variational or energy-momentum say"
                 .into()
         })
     };

@@ -70,6 +70,10 @@ impl Scheme for Newmark {
         Ok(End { q, p, history: History::None })
     }
 
+    fn solves_for_end(&self) -> bool {
+        true
+    }
+
     fn takes_fits(&self) -> bool {
         true
     }

@@ -201,6 +201,7 @@ impl System for Conservative<'_> {
             loads: own.loads,
             dissipation: None,
             applied: None,
+            friction: None,
             end_impulse: None,
             constraints: own.constraints.map(|_| self as &dyn Constraints),
             feasible_step: own.feasible_step,
@@ -232,6 +233,9 @@ impl PrescribedMotion for Conservative<'_> {
 impl Constraints for Conservative<'_> {
     fn list(&self) -> &[Box<dyn Constraint>] {
         self.system.abilities().constraints()
+    }
+    fn time(&self, t: f64) -> f64 {
+        self.system.abilities().constraint_time(t)
     }
     fn in_force(&self, _t: f64) -> Vec<usize> {
         self.system.abilities().in_force(self.end)

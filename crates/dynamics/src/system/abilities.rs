@@ -24,6 +24,8 @@ pub struct Abilities<'a> {
     pub dissipation: Option<&'a dyn Dissipation>,
     /// The share of these forces that is applied from outside.
     pub applied: Option<&'a dyn AppliedForces>,
+    /// The share of these forces that is friction of contacts.
+    pub friction: Option<&'a dyn Friction>,
     /// An impulse at the end of every step.
     pub end_impulse: Option<&'a dyn EndImpulse>,
     /// Constraints g(q) = 0.
@@ -57,6 +59,7 @@ impl<'a> Abilities<'a> {
         loads: None,
         dissipation: None,
         applied: None,
+        friction: None,
         end_impulse: None,
         constraints: None,
         feasible_step: None,
@@ -138,6 +141,8 @@ pub trait TimedPotential {
     /// The work over a step between the times `t`, J: the change of its energy less the work of its discrete gradient
     /// ([`DiscreteGradient`]) in the motion.
     fn work(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> f64;
+    /// The work of its friction on what it carries along, J: the work of the mean friction and what friction dissipates.
+    fn friction_work(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> f64;
 }
 
 /// Dead loads. They are part of W as −load·q. This trait serves only to account for their work.
@@ -155,12 +160,16 @@ pub trait Dissipation {
     /// Adds a symmetric positive semidefinite approximation of −∂f/∂v at (t, q, v), N s/m.
     fn add_damping_matrix(&self, t: f64, q: &[f64], v: &[f64], d: &mut BlockMatrix);
     /// Adds such an approximation for the mean of f over a step of `h` with the mean velocity v; `between` is three quarters on the
-    /// way. What acts at the ends alone, as friction of contacts does, is not seen there.
-    fn add_mean_damping_matrix(&self, t: f64, _h: f64, between: &[f64], v: &[f64], d: &mut BlockMatrix) {
-        self.add_damping_matrix(t, between, v, d);
-    }
-    /// Adds the part of the mean of f over a step that is friction of contacts, N.
-    fn add_friction(&self, _h: f64, _q0: &[f64], _q1: &[f64], _f: &mut [f64]) {}
+    /// way. Without forces that act at the ends of the step alone, as friction of contacts does, it is
+    /// [`add_damping_matrix`](Self::add_damping_matrix) there.
+    fn add_mean_damping_matrix(&self, t: f64, h: f64, between: &[f64], v: &[f64], d: &mut BlockMatrix);
+}
+
+/// Friction of contacts. It is part of the forces of [`Dissipation`], where every method takes it from. This trait tells it apart
+/// for the ledger and the tables.
+pub trait Friction {
+    /// Adds the part of the mean of f over a step between the times `t` that is friction, N.
+    fn add_friction(&self, t: [f64; 2], q0: &[f64], q1: &[f64], f: &mut [f64]);
 }
 
 /// Forces f(t, q, v) from outside without potential: drag, swirl, follower pressure.
@@ -222,8 +231,9 @@ pub trait EndImpulse {
 ///
 /// The initial guess of a step, its line searches and its end all obey it.
 pub trait FeasibleStep {
-    /// The largest multiple of `d` that is known to be feasible from `q`; it may be infinite.
-    fn max_step(&self, q: &[f64], d: &[f64]) -> f64;
+    /// The largest multiple of the straight motion `d` from `q` at `t[0]`, on the way until `t[1]`, that is known to be feasible; it may
+    /// be infinite. Where anything moves in time between the two, only whether it is 1 or more tells something.
+    fn max_step(&self, t: [f64; 2], q: &[f64], d: &[f64]) -> f64;
 }
 
 /// A discrete gradient of W between two times.

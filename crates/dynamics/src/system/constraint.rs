@@ -27,9 +27,7 @@ pub trait Constraints {
     fn list(&self) -> &[Box<dyn Constraint>];
     /// The time at which g is evaluated for a state of time `t`: t itself, unless time stands still as in a search for a
     /// static equilibrium.
-    fn time(&self, t: f64) -> f64 {
-        t
-    }
+    fn time(&self, t: f64) -> f64;
     /// Those in force during a step that ends at `t`, as indices of the list. See [`active`].
     fn in_force(&self, t: f64) -> Vec<usize>;
 }
@@ -37,6 +35,9 @@ pub trait Constraints {
 impl Constraints for Vec<Box<dyn Constraint>> {
     fn list(&self) -> &[Box<dyn Constraint>] {
         self
+    }
+    fn time(&self, t: f64) -> f64 {
+        t
     }
     fn in_force(&self, t: f64) -> Vec<usize> {
         active(self, t)

@@ -59,6 +59,9 @@ impl Dissipation for Oscillator {
     fn add_damping_matrix(&self, _t: f64, _q: &[f64], _v: &[f64], d: &mut BlockMatrix) {
         d.add_diagonal(&[self.decay, 0.0, 0.0]);
     }
+    fn add_mean_damping_matrix(&self, t: f64, _h: f64, between: &[f64], v: &[f64], d: &mut BlockMatrix) {
+        self.add_damping_matrix(t, between, v, d);
+    }
 }
 
 impl Corotated for Oscillator {

@@ -183,6 +183,9 @@ impl Dissipation for Particles {
     fn add_mean_forces(&self, t0: f64, h: f64, q0: &[f64], q1: &[f64], f: &mut [f64]) {
         add_midpoint_forces(self, t0, h, q0, q1, f);
     }
+    fn add_mean_damping_matrix(&self, t: f64, _h: f64, between: &[f64], v: &[f64], d: &mut BlockMatrix) {
+        self.add_damping_matrix(t, between, v, d);
+    }
 }
 
 /// A spring rotates with its direction. Its co-rotated stiffness is that along its direction.

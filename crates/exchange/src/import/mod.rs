@@ -6,6 +6,7 @@
 mod abaqus;
 mod draft;
 mod mjcf;
+mod obj;
 mod placement;
 mod polyfem;
 mod vega;
@@ -30,7 +31,7 @@ pub struct SceneImporter {
 
 /// Every format, in the order they are listed to users.
 pub static IMPORTERS: &[SceneImporter] =
-    &[polyfem::IMPORTER, mjcf::IMPORTER, abaqus::IMPORTER, vega::IMPORTER];
+    &[polyfem::IMPORTER, mjcf::IMPORTER, abaqus::IMPORTER, vega::IMPORTER, obj::IMPORTER];
 
 /// What the file does not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -67,12 +67,13 @@ pub(super) fn add(
             body.name
         )));
     }
-    let pair = match (&contact.mesh, contact.obstacle(), contact.motion.clone()) {
-        (Some(mesh), ..) => builder.obstacle(obstacle_surface(scene, mesh)?),
-        (None, Some(shape), Some(motion)) => {
-            return builder.contact_with_moving(shape, Arc::new(move |t| motion.at(t)), model).map_err(wrong);
-        }
-        _ => contact.pair,
+    let pair = match &contact.mesh {
+        Some(mesh) => builder.obstacle(obstacle_surface(scene, mesh)?),
+        None => contact.pair,
     };
-    builder.contact(pair, model).map_err(wrong)
+    let added = match contact.motion.clone() {
+        Some(motion) => builder.contact_with_moving(pair, Arc::new(move |t| motion.at(t)), model),
+        None => builder.contact(pair, model),
+    };
+    added.map_err(wrong)
 }

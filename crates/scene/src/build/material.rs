@@ -2,9 +2,9 @@
 
 use super::select;
 use crate::document::SceneError;
-use crate::schema::{BodySpec, Field, Mark, Parameters, STIFFNESS_KEYS};
+use crate::schema::{BodySpec, Field, Mark, OwnMaterials, Parameters, STIFFNESS_KEYS};
 use crate::suggest;
-use lilyan_solid::materials::{self, ConstantsError, Given, Material};
+use lilyan_solid::materials::{ConstantsError, Given, Material};
 use lilyan_solid::mesh::{Mesh, Nodes};
 use std::collections::BTreeMap;
 
@@ -23,12 +23,12 @@ pub struct ResolvedMaterial {
 struct Values(BTreeMap<String, f64>);
 
 /// The material of a body of tets, region by region.
-pub fn material(spec: &BodySpec, nodes: &Nodes) -> Result<ResolvedMaterial, SceneError> {
+pub fn material(own: &OwnMaterials, spec: &BodySpec, nodes: &Nodes) -> Result<ResolvedMaterial, SceneError> {
     let mesh = nodes.mesh();
     let material = &spec.material;
-    let Some(model) = materials::find(&material.model) else {
-        let known: Vec<&str> = materials::CATALOGUE.iter().map(|m| m.card().name).collect();
-        return Err(material.model_mark.error(suggest::unknown("material model", &material.model, &known)));
+    let Some(model) = own.find(&material.model) else {
+        let message = suggest::unknown("material model", &material.model, &own.known());
+        return Err(material.model_mark.error(message));
     };
     let known: Vec<&'static str> = model.card().parameters.iter().map(|p| p.name).collect();
     material.check_extra(&known)?;

@@ -11,6 +11,7 @@ mod net;
 mod pin_motion;
 pub mod select;
 pub mod shape;
+pub mod size;
 mod start_check;
 mod start_warnings;
 mod symmetry;
@@ -24,11 +25,11 @@ pub use symmetry::Symmetry;
 use crate::document::SceneError;
 use crate::library;
 use crate::schema::{
-    BodySpec, ConstraintKind, ConstraintSpec, ContactSpec, DampingSpec, Element, Mass, OptionValue,
-    PinMotion, ProbeSpec, Scene,
+    BodySpec, ConstraintKind, ConstraintSpec, ContactSpec, DampingSpec, Element, Mass, PinMotion, ProbeSpec,
+    Scene,
 };
 use crate::suggest;
-use lilyan_dynamics::{Simulation, State, Value, integrators};
+use lilyan_dynamics::{Simulation, State, integrators};
 use lilyan_solid::elements::{GluingKind, LINEAR_TETS};
 use lilyan_solid::mesh::{Mesh, Nodes};
 use lilyan_solid::{
@@ -148,6 +149,7 @@ pub fn build(scene: &Scene) -> Result<Built, SceneError> {
 /// Builds the scene with more forces than it names, those of a program that uses it.
 pub fn build_with_forces(scene: &Scene, forces: Vec<Box<dyn Force>>) -> Result<Built, SceneError> {
     let integrator = integrator(scene)?;
+    size::check(scene)?;
     let mut builder = ModelBuilder::default();
     let mut bodies: Vec<BuiltBody> = Vec::new();
     let (mut notes, mut warnings) = (Vec::new(), scene.warnings.clone());
@@ -161,7 +163,7 @@ pub fn build_with_forces(scene: &Scene, forces: Vec<Box<dyn Force>>) -> Result<B
             true => add_net(spec, nodes, &mut builder)?,
             false => {
                 let explicit = integrator.claims().explicit;
-                add_solid(spec, nodes, fit.stiffness, explicit, &mut warnings, &mut builder)?
+                add_solid(scene, spec, nodes, fit.stiffness, explicit, &mut warnings, &mut builder)?
             }
         };
         if !body.is_net() {
@@ -204,6 +206,7 @@ pub fn build_with_forces(scene: &Scene, forces: Vec<Box<dyn Force>>) -> Result<B
 
 /// Adds a body of tets; returns it and its velocities.
 fn add_solid(
+    scene: &Scene,
     spec: &BodySpec,
     nodes: Arc<Nodes>,
     stiffness: f64,
@@ -211,7 +214,7 @@ fn add_solid(
     warnings: &mut Vec<String>,
     builder: &mut ModelBuilder,
 ) -> Result<(BuiltBody, Vec<f64>), SceneError> {
-    let mut material = material::material(spec, &nodes)?;
+    let mut material = material::material(&scene.materials, spec, &nodes)?;
     if stiffness != 1.0 {
         let card = material.model.card();
         material.given = material.given.into_iter().map(|g| g.scaled(stiffness, card)).collect();
@@ -321,20 +324,11 @@ fn integrator(scene: &Scene) -> Result<Box<dyn lilyan_dynamics::Integrator>, Sce
         let names: Vec<&str> = integrators::CATALOGUE.iter().map(|e| e.name).collect();
         return Err(spec.mark.error(suggest::unknown("integrator", &spec.name, &names)));
     };
-    let mut given = Vec::new();
-    for option in &spec.options {
-        let value = match &option.value {
-            OptionValue::Number(x) => Value::Number(*x),
-            OptionValue::Bool(b) => Value::Flag(*b),
-            OptionValue::Text(t) => Value::Word(t.clone()),
-            OptionValue::Numbers(_) => {
-                return Err(option.mark.error("give one value, not a list"));
-            }
-        };
-        given.push((option.key.clone(), value));
-        // One at a time, so that the message points at the line of the option at fault.
+    let given = spec.given()?;
+    // One more at a time, so that the message points at the line of the option at fault.
+    for (option, k) in spec.options.iter().zip(1..) {
         entry
-            .create(&given)
+            .create(&given[..k])
             .map_err(|e| option.mark.error(format!("{e} (integrator \"{}\")", entry.name)))?;
     }
     entry.create(&given).map_err(|e| spec.mark.error(e.to_string()))
@@ -416,9 +410,9 @@ fn conserved(scene: &Scene, bodies: &[BuiltBody], fitted: &[usize]) -> Conserved
 fn inner_symmetry(scene: &Scene, bodies: &[BuiltBody], fitted: &[usize]) -> InnerSymmetry {
     let mut damping = scene.bodies.iter().flat_map(|b| &b.damping).map(DampingSpec::create);
     let translations = !damping.any(|d| d.is_drag());
-    let indifferent = bodies.iter().all(|b| {
-        b.is_net() || lilyan_solid::materials::find(&b.model).is_some_and(|m| m.card().frame_indifferent)
-    });
+    let indifferent = bodies
+        .iter()
+        .all(|b| b.is_net() || scene.materials.find(&b.model).is_some_and(|m| m.card().frame_indifferent));
     // The forces of a fit have no torque about the shape that a step starts from, which is not where every method asks for
     // them.
     InnerSymmetry { translations, rotations: translations && indifferent && fitted.is_empty() }

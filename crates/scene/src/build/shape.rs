@@ -5,7 +5,7 @@ use crate::library;
 use crate::schema::{BodySpec, Element, FileSpec, Resolution, Rotation, Scene, Shape};
 use lilyan_mesh_io::readers::{self, Loaded};
 use lilyan_solid::elements::QUADRATIC_TETS;
-use lilyan_solid::mesh::{CellBlock, Mesh, Nodes};
+use lilyan_solid::mesh::{CellBlock, Mesh, Nodes, TriMesh};
 use lilyan_solid::meshing;
 use lilyan_solid::nets;
 use std::sync::Arc;
@@ -18,6 +18,7 @@ pub fn nodes(
     notes: &mut Vec<String>,
 ) -> Result<(Arc<Nodes>, Element), SceneError> {
     let mesh = Arc::new(mesh(scene, spec, notes)?);
+    check_size(spec, &mesh)?;
     let by_file = !spec.element_given && spec.element == Element::TETS && !mesh.edge_points.is_empty();
     let element = if by_file { Element::Solid(&QUADRATIC_TETS) } else { spec.element };
     let nodes = match element.solid() {
@@ -25,6 +26,22 @@ pub fn nodes(
         None => Nodes::at_vertices(mesh),
     };
     Ok((Arc::new(nodes), element))
+}
+
+/// Refuses bodies of a size that numbers cannot be computed with.
+fn check_size(spec: &BodySpec, mesh: &Mesh) -> Result<(), SceneError> {
+    let Some([low, high]) = mesh.bounds() else { return Ok(()) };
+    let furthest = low.iter().chain(&high).fold(0.0, |most: f64, x| most.max(x.abs()));
+    let across = (0..3).fold(0.0, |most: f64, k| most.max(high[k] - low[k]));
+    let [least, most] = [meshing::LENGTHS.start(), meshing::LENGTHS.end()];
+    // A single point has no extent.
+    if furthest > *most || furthest.is_nan() || (across < *least && mesh.vertices.len() > 1) {
+        return Err(spec.mesh.mark.error(format!(
+            "the body is {across:e} m across and reaches {furthest:e} m from the origin; lengths between {least:e} m and \
+             {most:e} m can be computed with: check `scale` and the unit of the mesh"
+        )));
+    }
+    Ok(())
 }
 
 /// The mesh of a body in its place.
@@ -153,6 +170,11 @@ fn on_ellipsoid(mut mesh: Mesh, radii: [f64; 3]) -> Mesh {
     mesh
 }
 
+fn in_memory(scene: &Scene, name: &str) -> Option<Loaded> {
+    let mesh = scene.meshes.get(name).map(|mesh| Loaded::Tets(Mesh::clone(mesh), Vec::new()));
+    mesh.or_else(|| scene.surfaces.get(name).map(|s| Loaded::Surface(TriMesh::clone(s), Vec::new())))
+}
+
 /// The mesh in memory of that name, or the built-in one, or that of the file.
 pub(super) fn load(
     scene: &Scene,
@@ -160,8 +182,8 @@ pub(super) fn load(
     file: &FileSpec,
     notes: &mut Vec<String>,
 ) -> Result<Loaded, SceneError> {
-    let loaded = match (scene.meshes.get(&file.path), library::asset(&scene.origin.0, &file.path)) {
-        (Some(mesh), _) => Ok(Loaded::Tets(Mesh::clone(mesh), Vec::new())),
+    let loaded = match (in_memory(scene, &file.path), library::asset(&scene.origin.0, &file.path)) {
+        (Some(loaded), _) => Ok(loaded),
         (None, Some(bytes)) => readers::read_bytes(&file.path, file.format, bytes),
         (None, None) => match &file.group {
             Some(group) => readers::read_group(&scene.resolve(&file.path), file.format, group),

@@ -84,7 +84,7 @@ fn check_intersections(scene: &Scene, model: &Model, state: &State) -> Result<()
     let [x, y, z] = place;
     Err(scene.bodies[first].mark.error(format!(
         "{} touches or cuts {other} at ({x:.6}, {y:.6}, {z:.6}) at the start, and this contact cannot push them apart; \
-         move them apart by a gap, however small",
+         move them apart by a gap, however small, or give the contact model = \"penalty\"",
         name(first)
     )))
 }

@@ -41,20 +41,13 @@ impl SceneError {
     }
 }
 
-/// Text for a terminal: no control characters but line ends, no flood. Files are not to be trusted.
+/// Printable text that is no flood: files are not to be trusted.
 fn printable(text: &str) -> String {
     const MOST: usize = 2000;
-    let mut out = String::new();
-    for c in text.chars() {
-        if out.len() > MOST {
-            out.push('…');
-            break;
-        }
-        if c.is_control() && c != '\n' {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
-        }
+    let mut out = lilyan_files::printable::printable(text);
+    if let Some((end, _)) = out.char_indices().nth(MOST) {
+        out.truncate(end);
+        out.push('…');
     }
     out
 }

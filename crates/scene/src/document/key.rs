@@ -268,17 +268,11 @@ impl When {
 }
 
 impl Case {
-    /// Its keys, and those that go with it where the keys that divide it further are absent: with the kind of a contact
-    /// those of the default model.
-    pub fn keys_by_default(&self, all: &[Self]) -> Vec<Key> {
+    /// Its keys, and those of the cases that divide it further: with the kind of a contact those of each model.
+    pub fn keys_within(&self, all: &[Self]) -> Vec<Key> {
         let own = self.when.values();
-        let is_inner = |case: &&Self| {
-            let inner = case.when.values();
-            case.when != self.when
-                && !own.is_empty()
-                && case.when.implies(&self.when)
-                && inner.iter().all(|value| value.default || own.contains(value))
-        };
+        let is_inner =
+            |case: &&Self| case.when != self.when && !own.is_empty() && case.when.implies(&self.when);
         let inner = all.iter().filter(is_inner).flat_map(|case| &case.keys);
         self.keys.iter().chain(inner).copied().collect()
     }

@@ -24,6 +24,7 @@
 mod operations;
 mod parse;
 
+use lilyan_dynamics::options::Formula;
 use operations::{Op, Scalar};
 
 /// Formulas may nest this deep (parentheses, calls, `?:`, chains of `^` or unary signs).
@@ -130,6 +131,18 @@ impl Expression {
         } else {
             operations::run::<T, MAX_STACK>(&self.program, variable)
         }
+    }
+}
+
+impl Formula for Expression {
+    fn source(&self) -> &str {
+        self.source()
+    }
+    fn eval_dual(&self, values: &[f64], wrt: usize) -> (f64, f64) {
+        self.eval_dual(values, wrt)
+    }
+    fn depends_on(&self, index: usize) -> bool {
+        self.depends_on(index)
     }
 }
 

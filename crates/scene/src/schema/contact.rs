@@ -7,7 +7,7 @@ use super::model_parameters;
 use super::pin_motion::{OBSTACLE_MOTION, OBSTACLE_ROTATE, RigidMotion};
 use super::quantity::Mark;
 use crate::document::key::{Absent, Case, Choice, Key, KeyValue, Kind, TableSchema, When, words};
-use crate::document::{Item, SceneError};
+use crate::document::{Item, Reader, SceneError};
 use lilyan_solid::contact::{CATALOGUE, ContactCard, ContactPair, DEFAULT_CONTACT, ObstacleShape};
 use lilyan_solid::parameters::{ModelParameter, Parameters};
 
@@ -16,7 +16,10 @@ const MODEL: Key = Key::optional(
     "model",
     Kind::Word(|| CATALOGUE.iter().map(|card| Choice { name: card.name, doc: card.summary }).collect()),
     "\"penalty\"",
-    Absent::Word(DEFAULT_CONTACT.name),
+    Absent::Means(
+        "the one that a given key belongs to alone; otherwise \"barrier\" with \"backward-euler\", \"bdf2\", \"newmark\" and \
+         \"energy-momentum\", and \"penalty\" with others",
+    ),
     "The contact model.",
 );
 const CONTACT_POINT: Key = Key::required("point", POINT, "[0, 0, 0]", "A point on the plane.");
@@ -76,21 +79,23 @@ fn cases_of(catalogue: &[&'static ContactCard]) -> Vec<Case> {
                 "All bodies stay outside, or inside, a sphere.",
                 &[CENTER, RADIUS, INSIDE, OBSTACLE_MOTION, OBSTACLE_ROTATE],
             ),
-            Touch::Mesh => ("All bodies stay off a triangle mesh that does not move.", &[OBSTACLE_MESH]),
+            Touch::Mesh => (
+                "All bodies stay off a rigid triangle mesh.",
+                &[OBSTACLE_MESH, OBSTACLE_MOTION, OBSTACLE_ROTATE],
+            ),
             Touch::Bodies => ("Bodies do not pass through each other.", &[BETWEEN]),
             Touch::Itself => ("A body does not pass through itself.", &[ITSELF]),
         };
         let kind = KeyValue { key: KIND.name, value, default: false };
-        let mut known = catalogue.iter().filter(|card| touch.is_known_to(card));
-        let first = known.next().map(|card| card.name);
+        let known = || catalogue.iter().filter(|card| touch.is_known_to(card));
+        let single = known().count() == 1;
         let by_model = |card: &&'static ContactCard| {
-            let model = KeyValue { key: MODEL.name, value: card.name, default: first == Some(card.name) };
+            let model = KeyValue { key: MODEL.name, value: card.name, default: single };
             let keys = model_parameters::keys(touch.parameters(card));
             Case { when: When::Both([kind, model]), doc: card.summary, keys }
         };
         let own = Case { when: When::Is { key: KIND.name, value, default: false }, doc, keys: keys.to_vec() };
-        let models = catalogue.iter().filter(|card| touch.is_known_to(card));
-        std::iter::once(own).chain(models.map(by_model)).collect::<Vec<_>>()
+        std::iter::once(own).chain(known().map(by_model)).collect::<Vec<_>>()
     };
     KINDS.iter().flat_map(by_kind).collect()
 }
@@ -150,6 +155,19 @@ impl Touch {
         !matches!(self, Self::Mesh) || card.takes_meshes
     }
 
+    /// The model where none is named: the first with a key of its own in the table, or else the barrier where it can be.
+    fn default_model(self, reader: &Reader<'_>, takes_barriers: bool) -> &'static ContactCard {
+        let known = || CATALOGUE.iter().copied().filter(|card| self.is_known_to(card));
+        let is_given = |card: &ContactCard| {
+            let others = || known().filter(|other| other.name != card.name);
+            let is_own = |name| !others().any(|other| self.parameters(other).iter().any(|p| p.name == name));
+            self.parameters(card).iter().any(|p| reader.peek(p.name) && is_own(p.name))
+        };
+        let fits = |card: &&ContactCard| card.limits_steps == takes_barriers;
+        let by_key = known().find(|card| is_given(card));
+        by_key.or_else(|| known().find(fits)).or_else(|| known().next()).unwrap_or(DEFAULT_CONTACT)
+    }
+
     /// The parameters that this kind of contact takes.
     fn parameters(self, card: &ContactCard) -> &'static [ModelParameter] {
         match self {
@@ -168,7 +186,12 @@ const KINDS: &[(&str, Touch)] = &[
 ];
 
 impl ContactSpec {
-    pub(super) fn read(item: &Item<'_>, bodies: &Bodies<'_>) -> Result<Self, SceneError> {
+    /// `takes_barriers` says whether the method is made for contact that no motion passes through.
+    pub(super) fn read(
+        item: &Item<'_>,
+        bodies: &Bodies<'_>,
+        takes_barriers: bool,
+    ) -> Result<Self, SceneError> {
         let mut reader = item.reader()?;
         let kind_item = reader.required(&KIND)?;
         let kind = kind_item.choice(KINDS)?;
@@ -200,14 +223,14 @@ impl ContactSpec {
             }
         };
         let motion = match kind {
-            Touch::Plane | Touch::Sphere => RigidMotion::read(&mut reader)?,
-            Touch::Mesh | Touch::Bodies | Touch::Itself => None,
+            Touch::Plane | Touch::Sphere | Touch::Mesh => RigidMotion::read(&mut reader)?,
+            Touch::Bodies | Touch::Itself => None,
         };
         let models: Vec<(&'static str, &'static ContactCard)> =
             CATALOGUE.iter().filter(|card| kind.is_known_to(card)).map(|card| (card.name, *card)).collect();
-        let card = match (reader.peek(MODEL.name), &models[..]) {
-            (false, [(_, only)]) => only,
-            _ => reader.choice(&MODEL, &models)?,
+        let card = match reader.peek(MODEL.name) {
+            true => reader.choice(&MODEL, &models)?,
+            false => kind.default_model(&reader, takes_barriers),
         };
         let parameters = model_parameters::read(kind.parameters(card), &mut reader)?;
         reader.finish()?;
@@ -260,8 +283,8 @@ mod tests {
         let plane = json!({ "const": "plane" });
         let kind = rule(&schema, json!({ "properties": { "kind": plane }, "required": ["kind"] }));
         let is = |model: &str| json!({ "kind": plane, "model": { "const": model } });
-        // The first model is the default: it applies where the key is absent.
-        let first = rule(&schema, json!({ "properties": is("penalty"), "required": ["kind"] }));
+        // No model is the default by itself: what is given decides.
+        let first = rule(&schema, json!({ "properties": is("penalty"), "required": ["kind", "model"] }));
         let second = rule(&schema, json!({ "properties": is("second"), "required": ["kind", "model"] }));
         assert_eq!(kind["properties"]["radius"], false);
         assert_eq!(kind["required"], json!(["point", "normal"]));
@@ -280,7 +303,7 @@ mod tests {
         markdown::section(&TABLE, &mut page);
         for line in [
             "**`kind = \"plane\"`**: All",
-            "**`kind = \"plane\"`, `model = \"penalty\"`** (default): ",
+            "**`kind = \"plane\"`, `model = \"penalty\"`**: ",
             "**`kind = \"self\"`, `model = \"second\"`**: ",
         ] {
             assert!(page.contains(line), "{line}\n{page}");
@@ -290,9 +313,12 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_goes_with_the_keys_of_the_default_model() {
+    fn a_kind_goes_with_the_keys_of_each_model() {
         let cases = two_models();
-        let keys = |case: &Case| case.keys_by_default(&cases).iter().map(|key| key.name).collect::<Vec<_>>();
-        assert_eq!(keys(&cases[0]), ["point", "normal", "motion", "rotate", "stiffness"]);
+        let keys = |case: &Case| case.keys_within(&cases).iter().map(|key| key.name).collect::<Vec<_>>();
+        assert_eq!(
+            keys(&cases[0]),
+            ["point", "normal", "motion", "rotate", "stiffness", "stiffness", "depth"]
+        );
     }
 }

@@ -5,9 +5,11 @@ use super::kinds::PLAIN;
 use super::quantity::Mark;
 use crate::document::key::{Absent, Case, Choice, Key, Kind, Range, TableSchema, When};
 use crate::document::{Item, SceneError, Value};
+use crate::expression::{Expression, ExpressionError};
 use crate::suggest;
-use lilyan_dynamics::integrators::CATALOGUE;
-use lilyan_dynamics::options::{Kind as OptionKind, OptionSpec};
+use lilyan_dynamics::integrators::{self, CATALOGUE};
+use lilyan_dynamics::options::{Kind as OptionKind, OptionSpec, SharedFormula, Value as Given};
+use std::sync::Arc;
 
 const NAME: Key = Key::optional(
     "name",
@@ -53,6 +55,7 @@ fn option_key(option: &'static OptionSpec) -> Key {
             (Kind::NumberOrWord { range: Range::closed(min, max), word }, Absent::Number(default))
         }
         OptionKind::Flag { default } => (Kind::Flag, Absent::Flag(default)),
+        OptionKind::Formula { variables } => (Kind::Formula(variables), Absent::Means("the rule")),
         OptionKind::Word { choices } => {
             (Kind::OneOf(choices), Absent::Word(choices.first().copied().unwrap_or_default()))
         }
@@ -132,6 +135,12 @@ impl IntegratorSpec {
         Ok(Self { name: name.to_owned(), options, mark })
     }
 
+    /// Whether contact by a barrier is the default with this method: it solves for the positions at the end of a step.
+    pub fn takes_barriers(&self) -> bool {
+        let made = integrators::find(&self.name).and_then(|entry| entry.create(&[]).ok());
+        made.is_some_and(|integrator| integrator.solves_for_end())
+    }
+
     /// Refuses a name that is not in the catalogue.
     pub fn check_name(&self, known: &[&str]) -> Result<(), SceneError> {
         if known.contains(&self.name.as_str()) {
@@ -159,8 +168,31 @@ impl IntegratorSpec {
         })
     }
 
+    /// The options as its card takes them: a text is a formula where the card declares one.
+    pub fn given(&self) -> Result<Vec<(String, Given)>, SceneError> {
+        let specs = integrators::find(&self.name).map_or(&[][..], |entry| entry.options);
+        let value = |option: &IntegratorOption| match &option.value {
+            OptionValue::Number(x) => Ok(Given::Number(*x)),
+            OptionValue::Bool(flag) => Ok(Given::Flag(*flag)),
+            OptionValue::Text(text) => option_of_text(specs, &option.key, text)
+                .map_err(|error| option.mark.error(format!("formula {}, {error}", suggest::quoted(text)))),
+            OptionValue::Numbers(_) => Err(option.mark.error("give one value, not a list")),
+        };
+        self.options.iter().map(|option| Ok((option.key.clone(), value(option)?))).collect()
+    }
+
     /// The value of an option, if given.
     pub fn option(&self, key: &str) -> Option<&IntegratorOption> {
         self.options.iter().find(|option| option.key == key)
+    }
+}
+
+/// A text as the value of an option: a formula where the card declares one, else a word.
+pub fn option_of_text(specs: &[OptionSpec], key: &str, text: &str) -> Result<Given, ExpressionError> {
+    match specs.iter().find(|spec| spec.name == key).map(|spec| spec.kind) {
+        Some(OptionKind::Formula { variables }) => {
+            Ok(Given::Formula(SharedFormula(Arc::new(Expression::parse(text, variables)?))))
+        }
+        _ => Ok(Given::Word(text.to_owned())),
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Scene;
 use crate::document::{MAX_BYTES, Node, Place, SceneError, apply_override};
 use lilyan_mesh_io::readers;
-use lilyan_solid::mesh::Mesh;
+use lilyan_solid::mesh::{Mesh, MeshError, TriMesh};
 use std::sync::Arc;
 
 impl Scene {
@@ -59,7 +59,7 @@ impl Scene {
     ///
     /// ```
     /// use lilyan_scene::{build::build, schema::Scene};
-    /// use lilyan_solid::mesh::Mesh;
+    /// use lilyan_solid::mesh::{Mesh, MeshError, TriMesh};
     ///
     /// let vertices = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 1.0]];
     /// let tets = vec![[0, 1, 2, 3], [1, 2, 3, 4]];
@@ -85,6 +85,31 @@ impl Scene {
         self.warnings.extend(notes.iter().map(|note| format!("mesh in memory {name:?}: {note}")));
         self.meshes.insert(name.to_owned(), Arc::new(mesh));
         Ok(self)
+    }
+
+    /// The scene with a surface in memory: it is taken where a `mesh` of a body or an obstacle names this file.
+    pub fn with_surface(mut self, name: &str, surface: TriMesh) -> Result<Self, SceneError> {
+        let wrong =
+            |e: MeshError| SceneError::file(&self.origin.0, format!("surface in memory {name:?}: {e}"));
+        surface.check().map_err(wrong)?;
+        self.surfaces.insert(name.to_owned(), Arc::new(surface));
+        Ok(self)
+    }
+
+    /// The same scene with other values of some keys, each as in `time.step=0.002`.
+    pub fn with_settings(&self, overrides: &[&str]) -> Result<Self, SceneError> {
+        let mut document = self.document.clone();
+        for assignment in overrides {
+            apply_override(&mut document, assignment)?;
+        }
+        let mut scene = Self::from_document(document, &self.origin.0)?;
+        let assignments = overrides.iter().filter_map(|assignment| assignment.split_once('='));
+        scene.settings.clone_from(&self.settings);
+        scene.settings.extend(assignments.map(|(key, value)| (key.trim().into(), value.trim().into())));
+        scene.meshes.clone_from(&self.meshes);
+        scene.surfaces.clone_from(&self.surfaces);
+        scene.materials = self.materials.clone();
+        Ok(scene)
     }
 
     /// Where a file that the scene names is: relative paths start at the folder of the scene.

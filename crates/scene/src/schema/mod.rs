@@ -25,6 +25,7 @@ mod material;
 mod mesh;
 mod model_parameters;
 mod output;
+mod own_materials;
 mod pin_motion;
 mod quantity;
 mod rotation;
@@ -43,11 +44,12 @@ pub use element::{Element, GluingSpec};
 pub use environment::{Environment, Monopole};
 pub use fit::{FitKind, FitSpec, PhaseSpec, TargetSpec};
 pub use initial::{Initial, Twist, TwistAmount};
-pub use integrator::{IntegratorOption, IntegratorSpec, OptionValue};
+pub use integrator::{IntegratorOption, IntegratorSpec, OptionValue, option_of_text};
 pub use interaction::{LoadKind, LoadSpec, PinSpec};
 pub use material::{MaterialSpec, Parameter, Parameters, Region};
 pub use mesh::{MeshSpec, Transform};
 pub use output::{FIELD_NAMES, FieldName, Output, ProbeSpec};
+pub use own_materials::OwnMaterials;
 pub use pin_motion::{PinMotion, RigidMotion, TimedRotation};
 pub use quantity::{Field, LOAD_POINT, Mark, Quantity, SPACE, SPACE_TAG, SPACE_TIME, TIME};
 pub use rotation::Rotation;
@@ -60,7 +62,7 @@ pub use time::Time;
 use crate::document::key::{Absent, Key, Kind, TableSchema, no_cases};
 use crate::document::{Item, Node, Reader, SceneError};
 use bodies::Bodies;
-use lilyan_solid::mesh::Mesh;
+use lilyan_solid::mesh::{Mesh, TriMesh};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -183,6 +185,10 @@ pub struct Scene {
     pub warnings: Vec<String>,
     /// Meshes in memory, by the name that a `file` of the scene gives them; they come before files of that name.
     pub meshes: BTreeMap<String, Arc<Mesh>>,
+    /// Surfaces in memory, likewise.
+    pub surfaces: BTreeMap<String, Arc<TriMesh>>,
+    /// Material models of the program, which the scene can name beside those of the catalogue.
+    pub materials: OwnMaterials,
     /// The file as data, overrides applied.
     pub document: Node,
     /// The overrides: keys and values as text.
@@ -228,7 +234,9 @@ impl Scene {
         let pins = read_each(&mut reader, &PIN, |item| PinSpec::read(item, &known))?;
         let loads = read_each(&mut reader, &LOAD, |item| LoadSpec::read(item, &known))?;
         let constraints = read_each(&mut reader, &CONSTRAINT, |item| ConstraintSpec::read(item, &known))?;
-        let contacts = read_each(&mut reader, &CONTACT, |item| ContactSpec::read(item, &known))?;
+        let contacts = read_each(&mut reader, &CONTACT, |item| {
+            ContactSpec::read(item, &known, integrator.takes_barriers())
+        })?;
         let output = Output::read(reader.optional(&OUTPUT), &time)?;
         let probes = read_probes(&mut reader, &known)?;
         reader.finish()?;
@@ -246,6 +254,8 @@ impl Scene {
             probes,
             warnings: Vec::new(),
             meshes: BTreeMap::new(),
+            surfaces: BTreeMap::new(),
+            materials: OwnMaterials::default(),
             settings: BTreeMap::new(),
             origin: Origin(origin.to_owned()),
             document,

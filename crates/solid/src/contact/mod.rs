@@ -13,7 +13,7 @@
 //! | `chord` | what makes the discrete gradient of a distance exact in energy and momenta |
 //! | `barrier/` | a barrier that no motion passes through |
 //! | `penalty` | an elastic penalty: a pressure in proportion to the depth |
-//! | `motion` | obstacles that move, for any model that allows penetration |
+//! | `motion` | obstacles that move, for any model |
 //!
 //! A contact model makes a [`crate::potentials::Potential`] whose role says so. Where no motion may pass through it, that
 //! potential limits steps (`PotentialRole::feasible_step`); lagged friction and active sets are its stateful terms
@@ -47,8 +47,8 @@ pub use surface::{ContactSurface, Feature};
 pub use surface_contact::SurfaceContact;
 pub use vertex::VertexContact;
 
-/// Every contact model; the first is the default.
+/// Every contact model; the first goes with every method.
 pub static CATALOGUE: &[&ContactCard] = &[&penalty::CARD, &barrier::CARD];
 
-/// The contact model where a scene names none.
+/// The contact model that goes with every method.
 pub const DEFAULT_CONTACT: &ContactCard = CATALOGUE[0];

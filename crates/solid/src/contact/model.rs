@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub enum ContactPair {
     /// All bodies and an obstacle.
     Obstacle(ObstacleShape),
-    /// All bodies and a triangle mesh that does not move, by the number that [`crate::ModelBuilder::obstacle`] gave it.
+    /// All bodies and a rigid triangle mesh, by the number that [`crate::ModelBuilder::obstacle`] gave it.
     Mesh(usize),
     /// Two bodies, or all pairs of distinct bodies.
     Bodies(Option<[usize; 2]>),
@@ -83,8 +83,6 @@ pub trait ContactModel: Debug + Send + Sync {
     fn check(&self) -> Result<(), BuildError>;
     /// Whether it keeps bodies off obstacles that are triangle meshes.
     fn takes_meshes(&self) -> bool;
-    /// Whether it keeps bodies off planes and spheres that move.
-    fn takes_motion(&self) -> bool;
     /// The potential that keeps these apart.
     fn potential(&self, pair: ContactPair, surfaces: &ContactSurfaces<'_>) -> Arc<dyn Potential>;
 }
@@ -107,6 +105,8 @@ pub struct ContactCard {
     pub obstacle_parameters: &'static [ModelParameter],
     /// Whether it keeps bodies off obstacles that are triangle meshes.
     pub takes_meshes: bool,
+    /// Whether no motion passes through it, so that it limits steps.
+    pub limits_steps: bool,
     /// Makes one from its parameters. What is not given is derived from the bodies.
     pub create: CreateContact,
 }
@@ -160,8 +160,8 @@ pub struct ContactSurfaces<'a> {
 }
 
 impl<'a> ContactSurfaces<'a> {
-    /// Surfaces of so many bodies, made by `make`; `points` finds the nodes of all with their areas. `obstacles` are the triangle
-    /// meshes that do not move.
+    /// Surfaces of so many bodies, made by `make`; `points` finds the nodes of all with their areas. `obstacles` are rigid triangle
+    /// meshes.
     pub fn new(
         bodies: usize,
         make: &'a dyn Fn(usize) -> Arc<ContactSurface>,
@@ -186,7 +186,7 @@ impl<'a> ContactSurfaces<'a> {
         (0..self.bodies()).map(|body| self.of(body)).collect()
     }
 
-    /// A triangle mesh that does not move.
+    /// A rigid triangle mesh.
     pub fn obstacle(&self, number: usize) -> &TriMesh {
         &self.obstacles[number]
     }

@@ -164,7 +164,7 @@ impl MovingPotential for OnLattice {
         let add = |g: &mut [f64]| Some(self.inner.moving()?.add_discrete_gradient(t, &q0, &q1, g));
         self.at.add_vector(g, add).unwrap_or(true)
     }
-    fn add_hessian_between(
+    fn add_discrete_hessian(
         &self,
         t: [f64; 2],
         q0: &[f64],
@@ -174,19 +174,35 @@ impl MovingPotential for OnLattice {
     ) {
         let [q0, q1] = [q0, q1].map(|q| self.at.extended(q));
         if let Some(moving) = self.inner.moving() {
-            self.at.add_matrix(h, |h| moving.add_hessian_between(t, &q0, &q1, curvature, h));
+            self.at.add_matrix(h, |h| moving.add_discrete_hessian(t, &q0, &q1, curvature, h));
+        }
+    }
+    fn add_mean_friction(&self, t: [f64; 2], q0: &[f64], q1: &[f64], f: &mut [f64]) {
+        let [q0, q1] = [q0, q1].map(|q| self.at.extended(q));
+        if let Some(moving) = self.inner.moving() {
+            self.at.add_vector(f, |f| moving.add_mean_friction(t, &q0, &q1, f));
+        }
+    }
+    fn add_mean_friction_matrix(&self, t: [f64; 2], q0: &[f64], q1: &[f64], d: &mut BlockMatrix) {
+        let [q0, q1] = [q0, q1].map(|q| self.at.extended(q));
+        if let Some(moving) = self.inner.moving() {
+            self.at.add_matrix(d, |d| moving.add_mean_friction_matrix(t, &q0, &q1, d));
         }
     }
     fn work(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> f64 {
         let [q0, q1] = [q0, q1].map(|q| self.at.extended(q));
         self.inner.moving().map_or(0.0, |moving| moving.work(t, &q0, &q1))
     }
+    fn friction_work(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> f64 {
+        let [q0, q1] = [q0, q1].map(|q| self.at.extended(q));
+        self.inner.moving().map_or(0.0, |moving| moving.friction_work(t, &q0, &q1))
+    }
 }
 
 impl FeasibleStep for OnLattice {
-    fn max_step(&self, q: &[f64], d: &[f64]) -> f64 {
+    fn max_step(&self, t: [f64; 2], q: &[f64], d: &[f64]) -> f64 {
         let [q, d] = [q, d].map(|x| self.at.extended(x));
-        self.inner.role().feasible_step.map_or(f64::INFINITY, |limit| limit.max_step(&q, &d))
+        self.inner.role().feasible_step.map_or(f64::INFINITY, |limit| limit.max_step(t, &q, &d))
     }
 }
 

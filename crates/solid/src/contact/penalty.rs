@@ -14,6 +14,7 @@ pub(super) static CARD: ContactCard = ContactCard {
     parameters: &[STIFFNESS, THICKNESS],
     obstacle_parameters: &[STIFFNESS],
     takes_meshes: false,
+    limits_steps: false,
     create,
 };
 
@@ -92,10 +93,6 @@ impl ContactModel for Penalty {
 
     fn takes_meshes(&self) -> bool {
         false
-    }
-
-    fn takes_motion(&self) -> bool {
-        true
     }
 
     fn potential(&self, pair: ContactPair, surfaces: &ContactSurfaces<'_>) -> Arc<dyn Potential> {

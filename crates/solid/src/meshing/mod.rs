@@ -42,11 +42,15 @@ fn metres(x: f64) -> String {
     if (1e-2..1e4).contains(&x) { format!("{x:.4} m") } else { format!("{x:.2e} m") }
 }
 
-/// `value` if it is a positive finite length.
+/// Lengths within these bounds, m, have volumes and squares of volumes that are ordinary numbers.
+pub const LENGTHS: std::ops::RangeInclusive<f64> = 1e-40..=1e40;
+
+/// `value` if it is a length that can be computed with.
 fn positive(name: &str, value: f64) -> Result<f64, MeshingError> {
-    if value > 0.0 && value.is_finite() {
+    if LENGTHS.contains(&value) {
         Ok(value)
     } else {
-        fail(format!("{name} is {value}: give a positive length in metres"))
+        let [least, most] = [LENGTHS.start(), LENGTHS.end()];
+        fail(format!("{name} is {value:e}: give a positive length in metres, between {least:e} and {most:e}"))
     }
 }

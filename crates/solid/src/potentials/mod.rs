@@ -166,8 +166,8 @@ pub trait MovingPotential {
     fn at(&self, t: f64) -> Arc<dyn Potential>;
     /// Adds the discrete gradient of the motion relative to it between the times `t`; `false` where infeasible.
     fn add_discrete_gradient(&self, t: [f64; 2], q0: &[f64], q1: &[f64], g: &mut [f64]) -> bool;
-    /// Adds its Hessian three quarters on the way of the relative motion.
-    fn add_hessian_between(
+    /// Adds a symmetric approximation of its derivative with respect to q₁, N/m.
+    fn add_discrete_hessian(
         &self,
         t: [f64; 2],
         q0: &[f64],
@@ -175,8 +175,14 @@ pub trait MovingPotential {
         curvature: Curvature,
         h: &mut BlockMatrix,
     );
+    /// Adds its mean friction between the times `t`, N, against the motion relative to it.
+    fn add_mean_friction(&self, t: [f64; 2], q0: &[f64], q1: &[f64], f: &mut [f64]);
+    /// Adds a positive semidefinite approximation of −∂f/∂v of that force, N s/m.
+    fn add_mean_friction_matrix(&self, t: [f64; 2], q0: &[f64], q1: &[f64], d: &mut BlockMatrix);
     /// The work that its motion does over a step, J: the change of its energy less the work of its discrete gradient.
     fn work(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> f64;
+    /// The work that its motion does by friction, J: that of the friction on the bodies and what their slip dissipates.
+    fn friction_work(&self, t: [f64; 2], q0: &[f64], q1: &[f64]) -> f64;
 }
 
 /// (φ(b) − φ(a))/(b − a), or φ' at the middle where a and b are too close for the quotient. The middle

@@ -26,8 +26,8 @@ fn contacts(x: [V3; 4]) -> [SlidingContact; 4] {
     let triangle = TurningNodes::of_triangle([1, 2, 3], [a, b, c]);
     let of = |nodes, stencil, turning| SlidingContact { nodes, stencil, load: 3.0, law: LAW, turning };
     [
-        of([0, 1, 0, 0], Stencil::points([p, a]), triangle),
-        of([0, 1, 2, 0], Stencil::point_line([p, a, b]), triangle),
+        of([0, 1, 0, 0], Stencil::points([p, a]), triangle.clone()),
+        of([0, 1, 2, 0], Stencil::point_line([p, a, b]), triangle.clone()),
         of([0, 1, 2, 3], Stencil::point_plane(x), triangle),
         of([0, 1, 2, 3], Stencil::lines(x), TurningNodes::of_edges([0, 1, 2, 3], [[p, a], [b, c]])),
     ]

@@ -3,7 +3,7 @@
 use super::Random;
 use lilyan_dynamics::Curvature;
 use lilyan_parallel::threads;
-use lilyan_solid::contact::barrier::Barrier;
+use lilyan_solid::contact::barrier::{Barrier, FrictionLaw};
 use lilyan_solid::contact::{ContactPair, ObstacleShape};
 use lilyan_solid::materials::{Given, find};
 use lilyan_solid::meshing::box_mesh;
@@ -17,6 +17,11 @@ const DISTANCE: f64 = 0.25;
 
 /// Two boxes of different meshes above each other, with the contact of this pair.
 fn boxes(pair: ContactPair, distance: f64) -> Model {
+    rough_boxes(pair, distance, None)
+}
+
+/// The same with friction.
+pub fn rough_boxes(pair: ContactPair, distance: f64, friction: Option<FrictionLaw>) -> Model {
     let mut builder = ModelBuilder::default();
     for (name, cells) in [("below", [3, 2, 2]), ("above", [2, 2, 3])] {
         let mesh = box_mesh([1.0, 1.0, 1.0], cells).unwrap();
@@ -28,17 +33,17 @@ fn boxes(pair: ContactPair, distance: f64) -> Model {
             Some(points.iter().map(|x| [x[0] + 0.13 * lift, x[1] + 0.07 * lift, x[2] + lift]).collect());
         builder.body(body).unwrap();
     }
-    let model = Barrier { distance, modulus: Some(1e3), moduli: Vec::new(), friction: None };
+    let model = Barrier { distance, modulus: Some(1e3), moduli: Vec::new(), friction };
     builder.contact(pair, Arc::new(model)).unwrap();
     builder.build()
 }
 
-fn contact(model: &Model) -> &Arc<dyn Potential> {
+pub fn contact(model: &Model) -> &Arc<dyn Potential> {
     model.potentials().iter().find(|p| p.role().is_contact).unwrap()
 }
 
 /// Positions at the start, each coordinate moved by up to `size`.
-fn pose(model: &Model, size: f64, random: &mut Random) -> Vec<f64> {
+pub fn pose(model: &Model, size: f64, random: &mut Random) -> Vec<f64> {
     model.start().iter().map(|x| x + size * random.next()).collect()
 }
 
@@ -190,7 +195,7 @@ fn steps_end_before_contact() {
             .collect();
         let of = |count: usize| {
             threads::set_threads(count);
-            limit.max_step(model.start(), &d)
+            limit.max_step([0.0; 2], model.start(), &d)
         };
         let [one, two, three] = [1, 2, 3].map(of);
         assert!(one.to_bits() == two.to_bits() && two.to_bits() == three.to_bits());
@@ -206,13 +211,13 @@ fn obstacles_stop_motion() {
         let model = boxes(ContactPair::Obstacle(shape), 1e-3);
         let limit = contact(&model).role().feasible_step.unwrap();
         let d: Vec<f64> = (0..model.start().len()).map(|i| if i % 3 == 2 { way } else { 0.0 }).collect();
-        let step = limit.max_step(model.start(), &d);
+        let step = limit.max_step([0.0; 2], model.start(), &d);
         let end: Vec<f64> = model.start().iter().zip(&d).map(|(x, d)| x + step * d).collect();
         let gap =
             |q: &[f64]| q.chunks_exact(3).map(|x| shape.distance(x).distance).fold(f64::INFINITY, f64::min);
         let (before, after) = (gap(model.start()), gap(&end));
         assert!(after > 0.0 && after < 0.5 * before, "{shape:?}: {before} {after}");
         let back: Vec<f64> = d.iter().map(|d| -1e-3 * d).collect();
-        assert!(limit.max_step(model.start(), &back) >= 1.0, "{shape:?}");
+        assert!(limit.max_step([0.0; 2], model.start(), &back) >= 1.0, "{shape:?}");
     }
 }

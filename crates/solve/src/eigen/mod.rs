@@ -21,6 +21,9 @@ use crate::eigen::lanczos::{BLOCK, Basis, Pencil};
 use crate::matrix::block::BlockMatrix;
 use crate::matrix::sparse_rows::SparseRows;
 
+/// How often the shift of an indefinite K is improved.
+const MOST_SHIFTS: usize = 6;
+
 /// The lowest modes of K u = λ M u, ascending.
 #[derive(Debug, Clone)]
 pub struct Modes {
@@ -115,15 +118,25 @@ pub fn constrained_modes(
         }
     }
     let mut basis = Basis::new(&mut pencil);
-    if definite {
+    for _ in 0..if definite { 1 } else { MOST_SHIFTS } {
         for _ in 0..1 + count.div_ceil(BLOCK) {
             basis.grow(&mut pencil);
         }
-        let better = basis.ritz().and_then(|ritz| better_shift(&ritz.theta, shift, count, highest));
-        if let Some(better) = better {
-            let moved = pencil.factor(better).or_else(|_| pencil.factor(shift));
-            moved.map_err(|error| EigenError::NotPositiveDefinite { dof: error.dof })?;
-            basis = Basis::new(&mut pencil);
+        let shift = pencil.shift;
+        let better = basis.ritz().map_or_else(Vec::new, |ritz| match definite {
+            true => better_shift(&ritz.theta, shift, count, highest).into_iter().collect(),
+            false => closer_shifts(&ritz.theta, shift, count),
+        });
+        if better.is_empty() {
+            break;
+        }
+        let moved = better.iter().any(|better| pencil.factor(*better).is_ok());
+        if !moved {
+            pencil.factor(shift).map_err(|error| EigenError::NotPositiveDefinite { dof: error.dof })?;
+        }
+        basis = Basis::new(&mut pencil);
+        if !moved {
+            break;
         }
     }
     lanczos(&mut pencil, basis, free, count, tolerance)
@@ -140,6 +153,19 @@ fn better_shift(theta: &[f64], shift: f64, count: usize, highest: f64) -> Option
     let last = values.skip(count - 1).find(|&lambda| lambda > 1e-8 * highest)?;
     // A loss of four digits of sixteen is acceptable.
     ((last + shift) * theta[0] > 1e4).then_some((0.1 * last).min(1e-2 * highest))
+}
+
+/// Better shifts of an indefinite K, to be tried in turn: one above −λ_min, as the first Ritz values estimate it, by a share of the
+/// distance between the wanted eigenvalues.
+///
+/// A strongly deformed body has many negative eigenvalues close together. A shift far above −λ_min would make all θ nearly the same.
+fn closer_shifts(theta: &[f64], shift: f64, count: usize) -> Vec<f64> {
+    let lowest = 1.0 / theta[0] - shift;
+    let highest = theta.get(count - 1).map_or(lowest, |theta| 1.0 / theta - shift);
+    let spread = (highest - lowest).max(1e-3 * shift);
+    // Ritz values lie above the eigenvalues, so that the smallest share may not be enough.
+    let above = [0.1, 0.4, 1.6, 6.4, 25.6].map(|share| share * spread);
+    above.into_iter().filter(|above| 2.0 * above < shift + lowest).map(|above| above - lowest).collect()
 }
 
 /// Grows a basis until the `count` lowest modes have converged.

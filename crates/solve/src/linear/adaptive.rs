@@ -191,15 +191,22 @@ impl LinearSolver for AdaptiveSolver {
         columns: usize,
     ) -> Result<(), NotPositiveDefinite> {
         let a = system.matrix;
-        let each = x.chunks_exact_mut(a.dofs()).take(columns);
         if self.policy == Policy::LeastCost && self.memory.incomplete.wait == 0 {
             if !self.incomplete_ready {
                 self.incomplete.factor(a);
                 self.incomplete_ready = true;
             }
-            each.for_each(|x| self.incomplete.solve(x));
-            return Ok(());
+            let right = x.to_vec();
+            x.chunks_exact_mut(a.dofs()).take(columns).for_each(|x| self.incomplete.solve(x));
+            if x.iter().all(|x| x.is_finite()) {
+                return Ok(());
+            }
+            // Of a very stiff matrix, a factor without fill can overflow.
+            x.copy_from_slice(&right);
+            self.incomplete_ready = false;
+            self.memory.incomplete.fail();
         }
+        let each = x.chunks_exact_mut(a.dofs()).take(columns);
         if self.kept.is_none() {
             if self.policy == Policy::LeastCost && system.low_rank.is_none() && self.multigrid_pays(a) {
                 self.multigrid.factor(a, system.positions)?;

@@ -122,6 +122,18 @@ impl BlockMatrix {
         self.extra.values_mut().for_each(scale);
     }
 
+    /// Turns every block B into R B Rᵀ, with R by rows.
+    pub fn turn(&mut self, rotation: &[[f64; 3]; 3]) {
+        let turned = |block: &mut [f64; 9]| {
+            let left: [f64; 9] =
+                std::array::from_fn(|k| (0..3).map(|m| rotation[k / 3][m] * block[3 * m + k % 3]).sum());
+            *block =
+                std::array::from_fn(|k| (0..3).map(|m| left[3 * (k / 3) + m] * rotation[k % 3][m]).sum());
+        };
+        threads::par_chunks_mut(&mut self.values, CHUNK, |_, blocks| blocks.iter_mut().for_each(turned));
+        self.extra.values_mut().for_each(turned);
+    }
+
     /// A ← A + a B.
     pub fn add_scaled(&mut self, a: f64, other: &BlockMatrix) {
         let scaled = |b: &[f64; 9]| b.map(|v| a * v);

@@ -32,7 +32,7 @@ impl FineBody {
         if nodes.tets().is_empty() {
             return Err(spec.mark.error("is a surface; only bodies of tets are coarsened"));
         }
-        let resolved = material::material(&whole, &nodes)?;
+        let resolved = material::material(&scene.materials, &whole, &nodes)?;
         let mut stiffness = Vec::with_capacity(resolved.given.len());
         for given in &resolved.given {
             let constants =

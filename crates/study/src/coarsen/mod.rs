@@ -183,7 +183,9 @@ pub fn coarsen(
 
 /// The scene of a document, with these meshes in memory.
 fn in_memory(scene: &Scene, document: Node, meshes: Vec<(String, Mesh)>) -> Result<Scene, SceneError> {
-    let coarse = Scene::from_document(document, &scene.origin.0)?;
+    let mut coarse = Scene::from_document(document, &scene.origin.0)?;
+    coarse.surfaces.clone_from(&scene.surfaces);
+    coarse.materials = scene.materials.clone();
     meshes.into_iter().try_fold(coarse, |coarse, (name, mesh)| coarse.with_mesh(&name, mesh))
 }
 

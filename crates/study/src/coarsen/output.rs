@@ -2,14 +2,12 @@
 
 use super::report::{BodySize, CoarsenReport, MethodFigures};
 use super::{CoarsenOutcome, CoarseningMethod, EffectiveProperties, FineBody};
+use crate::scene_files;
 use lilyan_files::{atomic, json};
-use lilyan_mesh_io::writers::vtu;
 use lilyan_scene::build::harmonic_name;
-use lilyan_scene::library;
-use lilyan_scene::schema::{FileSpec, STIFFNESS_KEYS, Scene, Shape};
+use lilyan_scene::schema::{STIFFNESS_KEYS, Scene};
 use lilyan_solid::coarsening::{Fitted, to_voigt};
 use lilyan_solid::mesh::Mesh;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Name of the fine mesh's file.
@@ -90,35 +88,9 @@ impl CoarseBody<'_> {
 impl CoarsenOutcome {
     /// Writes the scene, its meshes and the report into a folder, which must exist; returns the path of the scene.
     pub fn write(&self, directory: &Path) -> Result<PathBuf, atomic::WriteError> {
-        for (name, mesh) in &self.scene.meshes {
-            write_mesh(mesh, &directory.join(name))?;
-        }
-        let specs = self.scene.bodies.iter().flat_map(|body| body.display.iter().chain([&body.mesh]));
-        for spec in specs {
-            // Meshes of built-in scenes have no file yet.
-            if let Shape::File(FileSpec { path, .. }) = &spec.shape
-                && let Some(bytes) = library::asset(&self.scene.origin.0, path)
-            {
-                atomic::write(directory.join(path), bytes)?;
-            }
-        }
-        json::write(directory.join("coarsen.json"), &self.report)?;
         let path = directory.join("scene.toml");
-        atomic::write(&path, self.scene.to_toml().as_bytes())?;
+        json::write(directory.join("coarsen.json"), &self.report)?;
+        scene_files::write(&self.scene, &path)?;
         Ok(path)
     }
-}
-
-fn write_mesh(mesh: &Mesh, path: &Path) -> Result<(), atomic::WriteError> {
-    fn fields(data: &BTreeMap<String, Vec<f64>>) -> Vec<vtu::Field<'_>> {
-        data.iter().map(|(name, values)| vtu::Field { name, components: 1, values }).collect()
-    }
-    vtu::Frame {
-        time: None,
-        positions: mesh.vertices.as_flattened(),
-        blocks: mesh.cells(),
-        point_fields: fields(&mesh.point_data),
-        cell_fields: fields(&mesh.cell_data),
-    }
-    .write(path)
 }

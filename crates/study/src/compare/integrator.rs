@@ -1,10 +1,10 @@
 //! Integrators to compare, as written on a command line: `variational(alpha=0.5), backward-euler`.
 
 use super::request_error::RequestError;
-use crate::diagnose;
 use lilyan_dynamics::integrators::{self, Claims, Entry};
+use lilyan_dynamics::options::{Kind, OptionSpec};
 use lilyan_dynamics::{Integrator, OptionError, Value};
-use lilyan_scene::schema::Scene;
+use lilyan_scene::schema::{Scene, option_of_text};
 
 /// An integrator of the catalogue with some of its options.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +23,7 @@ impl std::fmt::Display for ConfiguredIntegrator {
         }
         let value = |v: &Value| match v {
             Value::Word(word) => word.clone(),
+            Value::Formula(formula) => formula.0.source().to_owned(),
             v => v.to_string(),
         };
         let options: Vec<String> = self.options.iter().map(|(k, v)| format!("{k}={}", value(v))).collect();
@@ -39,7 +40,7 @@ impl ConfiguredIntegrator {
     /// The one that the scene names, with the options given there.
     pub fn of_scene(scene: &Scene) -> Option<Self> {
         let entry = integrators::find(&scene.integrator.name)?;
-        Some(Self { name: entry.name, options: diagnose::integrator_options(scene)? })
+        Some(Self { name: entry.name, options: scene.integrator.given().ok()? })
     }
 
     /// Reads `name` or `name(key=value, …)`.
@@ -54,7 +55,7 @@ impl ConfiguredIntegrator {
         };
         let entry = integrators::find(name).ok_or_else(|| RequestError::UnknownIntegrator(name.into()))?;
         let mut given = Vec::new();
-        for option in options.split(',').map(str::trim).filter(|o| !o.is_empty()) {
+        for option in split(options).into_iter().map(str::trim).filter(|o| !o.is_empty()) {
             let (key, value) = option.split_once('=').ok_or_else(|| RequestError::OptionWithoutValue {
                 integrator: entry.name,
                 option: option.into(),
@@ -68,7 +69,7 @@ impl ConfiguredIntegrator {
                     known,
                 });
             }
-            given.push((key.to_string(), value_of(value.trim())));
+            given.push((key.to_string(), value_of(entry, key, value.trim())?));
         }
         entry.create(&given).map_err(|source| RequestError::Option { integrator: entry.name, source })?;
         Ok(Self { name: entry.name, options: given })
@@ -135,12 +136,14 @@ fn split(text: &str) -> Vec<&str> {
     .collect()
 }
 
-fn value_of(text: &str) -> Value {
+fn value_of(entry: &'static Entry, key: &str, text: &str) -> Result<Value, RequestError> {
+    let is_formula = |o: &OptionSpec| o.name == key && matches!(o.kind, Kind::Formula { .. });
     match (text, text.parse::<f64>()) {
-        ("true", _) => Value::Flag(true),
-        ("false", _) => Value::Flag(false),
-        (_, Ok(x)) => Value::Number(x),
-        _ => Value::Word(text.trim_matches(['"', '\'']).to_string()),
+        ("true", _) => Ok(Value::Flag(true)),
+        ("false", _) => Ok(Value::Flag(false)),
+        (_, Ok(x)) if !entry.options.iter().any(is_formula) => Ok(Value::Number(x)),
+        _ => option_of_text(entry.options, key, text.trim_matches(['"', '\'']))
+            .map_err(|source| RequestError::Formula { integrator: entry.name, option: key.into(), source }),
     }
 }
 

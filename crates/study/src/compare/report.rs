@@ -233,6 +233,7 @@ impl From<&OptionValue> for RowOption {
             OptionValue::Number(x) => Self::Number(*x),
             OptionValue::Flag(flag) => Self::Flag(*flag),
             OptionValue::Word(word) => Self::Word(word.clone()),
+            OptionValue::Formula(formula) => Self::Word(formula.0.source().to_owned()),
         }
     }
 }

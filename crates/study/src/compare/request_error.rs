@@ -2,6 +2,7 @@
 
 use lilyan_dynamics::OptionError;
 use lilyan_dynamics::integrators;
+use lilyan_scene::expression::ExpressionError;
 use lilyan_scene::suggest::{quoted, unknown};
 
 /// An integrator, a step or a reference that cannot be read. The message names what is wrong, and what is known.
@@ -38,6 +39,16 @@ pub enum RequestError {
         integrator: &'static str,
         /// Why.
         source: OptionError,
+    },
+    /// An option is a formula that cannot be read.
+    #[error("{integrator}: formula of {option}, {source}")]
+    Formula {
+        /// Name of the integrator.
+        integrator: &'static str,
+        /// The option.
+        option: String,
+        /// Where reading stopped, and why.
+        source: ExpressionError,
     },
     /// A list of integrators has an empty place.
     #[error("{}: a name is missing; write for example variational,backward-euler", quoted(.0))]

@@ -77,6 +77,9 @@ impl Columns {
     }
 }
 
+/// A measured order that is lower than the claimed one by this is told.
+const MISSING_ORDER: f64 = 0.75;
+
 /// Advice that names this row, failed steps, and why it did not finish.
 fn remarks(comparison: &Comparison, k: usize) -> String {
     let row = &comparison.rows[k];
@@ -85,6 +88,12 @@ fn remarks(comparison: &Comparison, k: usize) -> String {
     let chosen: Vec<String> = chosen.collect();
     if !chosen.is_empty() {
         remarks.push(format!("← {}", chosen.join(", ")));
+    }
+    let first = comparison.rows[..k].iter().all(|r| r.method != row.method);
+    if let (true, Some(measured), Some(claims)) = (first, comparison.order(&row.method), row.method.claims())
+        && measured < f64::from(claims.order) - MISSING_ORDER
+    {
+        remarks.push(format!("its order {} does not show at these steps", claims.order));
     }
     if row.work.halved > 0 {
         remarks.push(format!("{} of {} steps were cut", row.work.halved, row.work.steps));

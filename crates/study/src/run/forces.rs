@@ -48,11 +48,9 @@ pub fn row(built: &Built, before: &StepStart) -> Vec<f64> {
     if !model.pins().is_empty() {
         let (mut gradient, mut forces) = (vec![0.0; n], vec![0.0; n]);
         model.gradient(*t, q, &mut gradient);
+        // Applied forces are among them.
         if let Some(dissipation) = abilities.dissipation {
             dissipation.add_forces(*t, q, v, &mut forces);
-        }
-        if let Some(applied) = abilities.applied {
-            applied.add_applied_forces(*t, q, v, &mut forces);
         }
         let inertia = |i: usize| if h > 0.0 { (p[i] - before.p[i]) / h } else { 0.0 };
         for pin in model.pins() {
@@ -67,19 +65,29 @@ pub fn row(built: &Built, before: &StepStart) -> Vec<f64> {
         }
     }
     if has_contact(built) {
-        let mut forces = vec![0.0; n];
-        // A stiff contact trembles within a step, and only the force of the whole step balances the momentum.
-        match simulation.integrator().claims().energy && h > 0.0 {
-            true => model.add_mean_contact_forces([before.t, *t], &before.q, q, &mut forces),
-            false => model.add_contact_forces(*t, q, &mut forces),
-        }
-        if let Some(dissipation) = abilities.dissipation.filter(|_| h > 0.0) {
-            dissipation.add_friction(h, &before.q, q, &mut forces);
-        }
+        let forces = contact_forces(built, before);
         for body in &built.bodies {
             let own = body.dofs.part(&forces);
             row.extend((0..3).map(|k| own.iter().skip(k).step_by(3).sum::<f64>()));
         }
     }
     row
+}
+
+/// Forces of contacts on the nodes at the end of a step, N. Friction is the mean of the step, and with `energy-momentum` the whole
+/// contact is.
+pub fn contact_forces(built: &Built, before: &StepStart) -> Vec<f64> {
+    let (simulation, model) = (&built.simulation, built.simulation.system());
+    let State { t, q, .. } = simulation.state();
+    let h = t - before.t;
+    let mut forces = vec![0.0; q.len()];
+    // A stiff contact trembles within a step, and only the force of the whole step balances the momentum.
+    match simulation.integrator().claims().energy && h > 0.0 {
+        true => model.add_mean_contact_forces([before.t, *t], &before.q, q, &mut forces),
+        false => model.add_contact_forces(*t, q, &mut forces),
+    }
+    if let Some(friction) = model.abilities().friction.filter(|_| h > 0.0) {
+        friction.add_friction([before.t, *t], &before.q, q, &mut forces);
+    }
+    forces
 }

@@ -4,7 +4,7 @@ mod checkpoint;
 mod constraints;
 pub mod diagnosis;
 pub(crate) mod fields;
-mod forces;
+pub mod forces;
 mod growth;
 mod index;
 mod outcome;
@@ -20,7 +20,7 @@ pub use fields::at_vertices;
 pub use growth::{GrowthLimit, UnphysicalGrowth};
 pub use index::{IndexError, IndexedBody, RunIndex};
 pub use outcome::RunOutcome;
-pub use recorder::{Counters, DrawnGeometry, ENERGY_COLUMNS, Recorder};
+pub use recorder::{Counters, DrawnGeometry, ENERGY_COLUMNS, Recorder, replay};
 pub use round_off::RoundOff;
 pub use summary::{
     EnergySummary, FitSummary, MaterialSummary, MomentumDriftSummary, MomentumSummary, Status, Summary,
@@ -32,11 +32,12 @@ use crate::diagnose;
 use lilyan_dynamics::StepRecord;
 use lilyan_files::atomic::{self, WriteError};
 use lilyan_files::csv::Table;
+use lilyan_files::folder::{self, FolderLock};
 use lilyan_mesh_io::writers::vtu;
 use lilyan_scene::build::Built;
 use lilyan_scene::schema::Scene;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How to run.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +61,8 @@ pub struct RunProgress {
     pub t: f64,
     /// Wall time since the start, s.
     pub wall: f64,
+    /// Whether a checkpoint was written after this step.
+    pub saved: bool,
 }
 
 /// Whether to go on.
@@ -77,6 +80,9 @@ pub enum RunError {
     /// The folder of the results cannot be used.
     #[error("{0}; choose another folder with -o")]
     Folder(#[source] WriteError),
+    /// Another run writes there.
+    #[error("{}: another run writes its results there; wait for its end, or choose another folder with -o", .0.display())]
+    InUse(PathBuf),
     /// A result could not be written.
     #[error("{0}; make room or choose another folder with -o")]
     Write(#[from] WriteError),
@@ -96,6 +102,7 @@ pub fn run(
     let mut recorder = Recorder::new(scene, &built, directory);
     let limit = GrowthLimit::new(&built);
     let schedule = Schedule::new(scene, options.steps);
+    let _lock = lock(options)?;
     if options.resume {
         // This comes before any file is written: a run that cannot be resumed changes nothing.
         resume(scene, &mut built, &mut recorder, &schedule, directory).map_err(RunError::Resume)?;
@@ -103,8 +110,7 @@ pub fn run(
     let shows = built.bodies.iter().any(|b| b.shown.is_some());
     prepare(directory, shows).map_err(RunError::Folder)?;
     if !options.resume {
-        let cleared = clear(directory);
-        cleared.map_err(|e| WriteError::new(directory, "removing earlier results", e))?;
+        clear(directory).map_err(|e| WriteError::new(directory, "removing earlier results", e))?;
         recorder.add_line(&built, &StepRecord::default());
         recorder.write_frame(scene, &built)?;
     }
@@ -132,7 +138,8 @@ pub fn run(
                 break;
             }
         };
-        step_times.add(began.elapsed().as_secs_f64());
+        let took = began.elapsed();
+        step_times.add(took.as_secs_f64());
         recorder.counters.newton += record.stats.newton_iterations as f64;
         recorder.counters.krylov += record.stats.linear_iterations as f64;
         recorder.counters.multigrid += record.stats.multigrid as f64;
@@ -162,20 +169,22 @@ pub fn run(
         if line || frame {
             last = built.simulation.checkpoint();
         }
+        let saved = took > LONG_STEP || saved_at.elapsed().as_secs_f64() > scene.output.checkpoint_every;
+        if saved {
+            save(scene, &built, &recorder, directory)?;
+            recorder.write_tables()?;
+            saved_at = Instant::now();
+        }
         let now = RunProgress {
             step: index,
             steps: schedule.steps,
             t: built.simulation.state().t,
             wall: recorder.counters.wall,
+            saved,
         };
         if progress(&now) == Signal::Stop && index < schedule.steps {
             status = Status::Interrupted;
             break;
-        }
-        if saved_at.elapsed().as_secs_f64() > scene.output.checkpoint_every {
-            save(scene, &built, &recorder, directory)?;
-            recorder.write_tables()?;
-            saved_at = Instant::now();
         }
     }
     save(scene, &built, &recorder, directory)?;
@@ -183,6 +192,10 @@ pub fn run(
     built.warnings.extend(diagnose::fit_warnings(&built));
     Ok(outcome::write(scene, &built, &recorder, &status, &step_times, directory)?)
 }
+
+/// A step that took longer is followed by a checkpoint: a run that is stopped in the next one loses that one alone. Writing it takes a
+/// few percent of this.
+const LONG_STEP: Duration = Duration::from_secs(2);
 
 /// The steps after which lines and frames are written.
 struct Schedule {
@@ -270,6 +283,18 @@ fn save(
     .write(directory)
 }
 
+/// Makes the folder, and keeps other runs out of it until the lock is dropped. A folder that is not there cannot be resumed, and is not made.
+fn lock(options: &RunOptions) -> Result<Option<FolderLock>, RunError> {
+    let directory = &options.directory;
+    if options.resume && !directory.is_dir() {
+        return Ok(None);
+    }
+    let failed = |e| RunError::Folder(WriteError::new(directory, "creating the folder", e));
+    std::fs::create_dir_all(directory).map_err(failed)?;
+    let lock = FolderLock::take(directory).map_err(failed)?;
+    lock.map(Some).ok_or_else(|| RunError::InUse(directory.clone()))
+}
+
 /// Makes the folder and removes temporary files of a killed run.
 fn prepare(directory: &std::path::Path, shows: bool) -> Result<(), WriteError> {
     let frames = directory.join("frames");
@@ -328,9 +353,12 @@ fn resume(
     Ok(())
 }
 
-/// Removes the results of an earlier run, and nothing else.
+/// Removes the results of an earlier run, and nothing else. The checkpoints go first, the older one before the newer one: whoever is killed
+/// here leaves the earlier run whole, or no checkpoint.
 fn clear(directory: &std::path::Path) -> std::io::Result<()> {
     let named = [
+        "checkpoint.previous",
+        "checkpoint",
         "frames.pvd",
         "display.pvd",
         "energy.csv",
@@ -340,16 +368,12 @@ fn clear(directory: &std::path::Path) -> std::io::Result<()> {
         "run.json",
         "report.html",
     ];
-    let names = named.iter().chain(&["checkpoint", "checkpoint.previous"]);
-    for path in names.map(|n| directory.join(n)).filter(|p| p.is_file()) {
+    for path in named.map(|n| directory.join(n)).iter().filter(|p| p.is_file()) {
         std::fs::remove_file(path)?;
     }
     for folder in ["frames", "display"].map(|f| directory.join(f)).iter().filter(|f| f.is_dir()) {
-        for entry in std::fs::read_dir(folder)? {
-            let entry = entry?;
-            if entry.file_name().to_str().is_some_and(vtu::is_frame_name) {
-                std::fs::remove_file(entry.path())?;
-            }
+        for name in folder::names(folder)?.iter().filter(|name| vtu::is_frame_name(name)) {
+            std::fs::remove_file(folder.join(name))?;
         }
     }
     Ok(())

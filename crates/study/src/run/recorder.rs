@@ -309,7 +309,8 @@ fn lines(bodies: &[lilyan_solid::Body]) -> impl Iterator<Item = [u32; 2]> {
     blocks.flat_map(|block| block.nodes.as_chunks().0.to_vec())
 }
 
-fn replay(scene: &Scene, built: &Built) -> Replay {
+/// An empty replay of a scene, which shows its pins, ground and spheres. Its frames have the von Mises stress (Pa).
+pub fn replay(scene: &Scene, built: &Built) -> Replay {
     let DrawnGeometry { triangles, lines, pinned } = DrawnGeometry::of(built);
     let mut replay = Replay::new(&built.simulation.state().q, &triangles, &lines)
         .with_field("von Mises stress", "Pa")

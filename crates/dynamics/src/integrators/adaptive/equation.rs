@@ -166,6 +166,8 @@ impl Equations for AdaptedStepEquation<'_> {
     }
 
     fn max_step(&mut self, x: &[f64], d: &[f64]) -> f64 {
-        self.system.abilities().feasible_step.map_or(f64::INFINITY, |feasible| feasible.max_step(x, d))
+        // Methods with a pace of their own refuse limits that change in time.
+        let times = [self.state.t; 2];
+        self.system.abilities().feasible_step.map_or(f64::INFINITY, |f| f.max_step(times, x, d))
     }
 }

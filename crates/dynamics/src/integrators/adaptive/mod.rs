@@ -9,7 +9,7 @@ pub(super) mod symplectic;
 
 use crate::System;
 use equation::AdaptedStepEquation;
-use rule::{EPSILON, RULE, Rule, SCALE, SIGMA, Span, TIME};
+use rule::{EPSILON, FORMULA, RULE, Rule, SCALE, SIGMA, Span, TIME};
 
 use super::{Claims, Integrator, LINEAR, MAX_ITERATIONS, StepLength, TOLERANCE, Variant};
 use crate::constraints::ConstraintSolver;
@@ -24,7 +24,8 @@ use serde::{Deserialize, Serialize};
 const LARGEST: f64 = 1e4;
 
 /// Options of the methods that solve for the step and its length together.
-const OPTIONS: &[OptionSpec] = &[RULE, SCALE, EPSILON, TIME, QUADRATURE, TOLERANCE, MAX_ITERATIONS, LINEAR];
+const OPTIONS: &[OptionSpec] =
+    &[RULE, SCALE, EPSILON, TIME, FORMULA, QUADRATURE, TOLERANCE, MAX_ITERATIONS, LINEAR];
 const QUADRATURE: OptionSpec = OptionSpec {
     name: "quadrature",
     doc: "the rule whose steps are adapted: midpoint, or trapezoid (Verlet, below its stable step)",

@@ -4,7 +4,9 @@
 
 use super::super::variational::{self, Variational};
 use super::super::{Claims, Entry, Integrator, StepLength, Variant};
-use super::{EPSILON, LINEAR, MAX_ITERATIONS, RULE, Rule, SCALE, Span, TIME, TOLERANCE, checked, total};
+use super::{
+    EPSILON, FORMULA, LINEAR, MAX_ITERATIONS, RULE, Rule, SCALE, Span, TIME, TOLERANCE, checked, total,
+};
 use crate::constraints::ConstraintSolver;
 use crate::driver::{ImplicitIntegrator, ImplicitMemory};
 use crate::options::{Kind, OptionSpec, Options, Value};
@@ -28,6 +30,7 @@ pub(in super::super) const ENTRY: Entry = Entry {
         SCALE,
         EPSILON,
         TIME,
+        FORMULA,
         OptionSpec {
             name: "sigma",
             doc: "where the rule is evaluated: at the start of a step, or at its end, solved together with the step",

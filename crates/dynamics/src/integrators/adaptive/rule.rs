@@ -8,6 +8,10 @@
 //! | `phase-space` | the same, y = (E − W(x) + ½τ²∇WᵀM⁻¹∇W)/s | J | equal distances in phase space |
 //! | `acceleration` | 1/√(a² + ε²), a = ½∣a(q_k) + a(q_{k+1})∣/s | m/s² | equal changes of velocity |
 //!
+//! A formula of one's own takes the place of a rule ([`FORMULA`]): 1/σ is the mean over the mass of the free points of 1/formula, at
+//! x, y, z of each of them in x, with the potential energy W(x) and the kinetic energy E − W(x) as further variables. So a
+//! body takes short steps in a given region of space, the shorter the more of it is there.
+//!
 //! a(q) is M⁻¹∇W, with constraints its part along what they permit, M⁻¹(∇W + Jᵀμ) with Ja = 0. The default scale of `acceleration` moves a point by 1 % of the length of the body in a nominal step. The default
 //! scale of the others is the energy that moves the body by 10 % of its length. ∣a∣ is the root mean square of the
 //! free points, weighted by mass. Departures from the source: `potential` is continued to W < 0 by 1 − W/s; y enters as
@@ -15,7 +19,7 @@
 //! terms of `phase-space` one unit.
 
 use crate::constraints::ConstraintSolver;
-use crate::options::{Kind, OptionSpec, Options};
+use crate::options::{Kind, OptionSpec, Options, SharedFormula};
 use crate::{Curvature, System};
 use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::dot;
@@ -42,15 +46,24 @@ pub(super) const TIME: OptionSpec = OptionSpec {
     kind: Kind::Number { min: 0.0, max: 1e6, default: 1.0 },
 };
 
+/// σ by a formula.
+pub(super) const FORMULA: OptionSpec = OptionSpec {
+    name: "formula",
+    doc: "length of a step relative to time.step, in place of a rule: a formula of the place of a point (m) and of both energies (J). \
+          Above 0 and smooth: a jump, as of a comparison, may leave a step without solution",
+    kind: Kind::Formula { variables: &["x", "y", "z", "potential", "kinetic"] },
+};
+
 pub(super) const SIGMA: OptionSpec = OptionSpec {
     name: "sigma",
     doc: "where the rule is evaluated: at both ends of a step, or at its start alone (then not reversible)",
     kind: Kind::Word { choices: &["both", "start"] },
 };
 
-/// The kinds of σ rules, as in the table above.
-#[derive(Clone, Copy, PartialEq)]
+/// The kinds of σ rules, as in the table above, and a formula of one's own.
+#[derive(Clone, PartialEq)]
 enum RuleKind {
+    Formula(SharedFormula),
     Potential,
     Poses,
     PhaseSpace,
@@ -107,10 +120,11 @@ pub(super) struct Sigma {
 
 impl Rule {
     pub fn new(options: &Options) -> Self {
-        let kind = match options.word("rule") {
-            "potential" => RuleKind::Potential,
-            "poses" => RuleKind::Poses,
-            "phase-space" => RuleKind::PhaseSpace,
+        let kind = match (options.formula("formula"), options.word("rule")) {
+            (Some(formula), _) => RuleKind::Formula(formula.clone()),
+            (_, "potential") => RuleKind::Potential,
+            (_, "poses") => RuleKind::Poses,
+            (_, "phase-space") => RuleKind::PhaseSpace,
             _ => RuleKind::Acceleration,
         };
         let number = |name| options.number(name);
@@ -125,7 +139,7 @@ impl Rule {
 
     /// The acceleration at the start of a step, if the rule depends on it.
     pub fn start(&self, system: &dyn System, t: f64, held: &[bool], q: &[f64]) -> Vec<f64> {
-        match self.kind {
+        match &self.kind {
             RuleKind::Acceleration => acceleration(system, t, held, q).a,
             _ => Vec::new(),
         }
@@ -144,7 +158,8 @@ impl Rule {
 
     /// σ(q₀, q₁).
     fn between(&self, span: &Span<'_>, slopes: bool) -> Sigma {
-        match self.kind {
+        match &self.kind {
+            RuleKind::Formula(formula) => by_formula(formula, span, slopes),
             RuleKind::Potential => self.of_middle(span, slopes, |u| {
                 if u >= 0.0 { (1.0 / (1.0 + u), -1.0 / (1.0 + u).powi(2)) } else { (1.0 - u, -1.0) }
             }),
@@ -162,7 +177,7 @@ impl Rule {
 
     fn scale(&self, span: &Span<'_>) -> f64 {
         let pace = span.system.length() / span.h;
-        match self.kind {
+        match &self.kind {
             _ if self.scale > 0.0 => self.scale,
             RuleKind::Acceleration => 0.01 * pace / span.h.abs(),
             _ => 0.5 * mass(span.system, span.held) * (0.1 * pace).powi(2),
@@ -227,6 +242,57 @@ impl Rule {
     }
 }
 
+/// σ by a formula; see the head of this file. Slopes follow from 1/σ = Σ mᵢ/fᵢ / Σ mᵢ.
+fn by_formula(SharedFormula(formula): &SharedFormula, span: &Span<'_>, slopes: bool) -> Sigma {
+    const POTENTIAL: usize = 3;
+    const KINETIC: usize = 4;
+    let Span { system, t, x, held, .. } = *span;
+    let energetic = [POTENTIAL, KINETIC].map(|variable| formula.depends_on(variable));
+    let potential = if energetic.contains(&true) { system.energy(t, x) } else { 0.0 };
+    let masses = system.mass().diagonal();
+    let (mut total, mut inverse) = (0.0, 0.0);
+    // −∂(Σ mᵢ/fᵢ)/∂x at fixed energies, and its factor on ∇W.
+    let (mut slope, mut by_energy) = (vec![0.0; x.len()], 0.0);
+    for (node, place) in x.chunks_exact(3).enumerate() {
+        let free = |k: usize| !held[3 * node + k];
+        let mass = (0..3).filter(|k| free(*k)).map(|k| masses[3 * node + k] / 3.0).sum::<f64>();
+        if mass == 0.0 {
+            continue;
+        }
+        let values = [place[0], place[1], place[2], potential, span.energy - potential];
+        let value = formula.eval_dual(&values, 0).0;
+        total += mass;
+        inverse += mass / value;
+        if !slopes {
+            continue;
+        }
+        let weight = mass / (value * value);
+        for k in 0..3 {
+            slope[3 * node + k] = weight * formula.eval_dual(&values, k).1;
+        }
+        let along = |variable: usize| match energetic[variable - POTENTIAL] {
+            true => formula.eval_dual(&values, variable).1,
+            false => 0.0,
+        };
+        by_energy += weight * (along(POTENTIAL) - along(KINETIC));
+    }
+    if total == 0.0 {
+        return Sigma { value: 1.0, slopes: slopes.then(|| [slope.clone(), slope]) };
+    }
+    let value = total / inverse;
+    let slopes = slopes.then(|| {
+        if by_energy != 0.0 {
+            let mut g = vec![0.0; x.len()];
+            system.gradient(t, x, &mut g);
+            slope.iter_mut().zip(&g).for_each(|(s, g)| *s += by_energy * g);
+        }
+        // Half of it for either end: x is in the middle.
+        slope.iter_mut().for_each(|s| *s *= 0.5 * value * value / total);
+        [slope.clone(), slope]
+    });
+    Sigma { value, slopes }
+}
+
 /// The mass of the free unknowns, kg.
 fn mass(system: &dyn System, held: &[bool]) -> f64 {
     let each = system.mass().diagonal().iter().zip(held).filter(|(_, held)| !**held);
@@ -287,13 +353,36 @@ mod tests {
     use super::*;
     use crate::systems::Rods;
 
-    /// The slopes of σ by accelerations along constraints, against differences.
+    /// The slopes of σ by accelerations along constraints, and by a formula, against differences.
     #[test]
-    fn slopes_along_constraints() {
+    fn slopes_are_derivatives() {
         let system = Rods::chain(3, 1.0, [0.6, -0.8, 0.0], 9.81);
         let held: Vec<bool> = (0..12).map(|i| i < 3).collect();
-        let rule =
-            Rule { at_start: false, kind: RuleKind::Acceleration, scale: 5.0, epsilon: 0.3, time: 1.0 };
+        let rule = |kind| Rule { at_start: false, kind, scale: 5.0, epsilon: 0.3, time: 1.0 };
+        let by_place = RuleKind::Formula(SharedFormula(std::sync::Arc::new(ByPlaceAndEnergy)));
+        for rule in [rule(RuleKind::Acceleration), rule(by_place)] {
+            compare_slopes(&system, &held, &rule);
+        }
+    }
+
+    /// σ = 1 + x² + xy + z/10 + (2 potential + 3 kinetic²)/100.
+    #[derive(Debug)]
+    struct ByPlaceAndEnergy;
+
+    impl crate::options::Formula for ByPlaceAndEnergy {
+        fn source(&self) -> &str {
+            "1 + x^2 + x*y + z/10 + (2*potential + 3*kinetic^2)/100"
+        }
+        fn eval_dual(&self, v: &[f64], wrt: usize) -> (f64, f64) {
+            let value = 1.0 + v[0] * v[0] + v[0] * v[1] + 0.1 * v[2] + 0.02 * v[3] + 0.03 * v[4] * v[4];
+            (value, [2.0 * v[0] + v[1], v[0], 0.1, 0.02, 0.06 * v[4]][wrt])
+        }
+        fn depends_on(&self, _index: usize) -> bool {
+            true
+        }
+    }
+
+    fn compare_slopes(system: &Rods, held: &[bool], rule: &Rule) {
         let bent = |seed: f64| -> Vec<f64> {
             let moved = |(i, x): (usize, &f64)| if i < 3 { *x } else { x + 0.1 * (seed + i as f64).sin() };
             system.places().iter().enumerate().map(moved).collect()
@@ -301,9 +390,8 @@ mod tests {
         let (q0, q1) = (bent(0.3), bent(1.7));
         let sigma = |q0: &[f64], q1: &[f64], slopes: bool| {
             let x: Vec<f64> = q0.iter().zip(q1).map(|(a, b)| 0.5 * (a + b)).collect();
-            let start = rule.start(&system, 0.0, &held, q0);
-            let span =
-                Span { system: &system, h: 0.1, t: 0.0, q0, x: &x, held: &held, energy: 0.0, start: &start };
+            let start = rule.start(system, 0.0, held, q0);
+            let span = Span { system, h: 0.1, t: 0.0, q0, x: &x, held, energy: 30.0, start: &start };
             rule.sigma(&span, slopes)
         };
         let slopes = sigma(&q0, &q1, true).slopes.unwrap();

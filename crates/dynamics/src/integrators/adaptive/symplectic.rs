@@ -8,14 +8,14 @@
 //! and its energy oscillates more. The source reports this, and the tests confirm it.
 
 use super::super::{Entry, LINEAR, MAX_ITERATIONS, TOLERANCE, Variant};
-use super::{Adaptive, EPSILON, QUADRATURE, RULE, SCALE, SIGMA, TIME, VARIANTS};
+use super::{Adaptive, EPSILON, FORMULA, QUADRATURE, RULE, SCALE, SIGMA, TIME, VARIANTS};
 
 pub(in super::super) const ENTRY: Entry = Entry {
     name: "adaptive-symplectic",
     summary: "steps as long as a rule wants them, with the multiplier that keeps the step symplectic",
     cite: "kharevych2010",
     stable_deformed: None,
-    options: &[RULE, SCALE, EPSILON, TIME, SIGMA, QUADRATURE, TOLERANCE, MAX_ITERATIONS, LINEAR],
+    options: &[RULE, SCALE, EPSILON, TIME, FORMULA, SIGMA, QUADRATURE, TOLERANCE, MAX_ITERATIONS, LINEAR],
     variants: &[
         VARIANTS[0],
         VARIANTS[1],

@@ -107,10 +107,21 @@ fn turned(given: &Value, mode: &str) -> Option<Matrix> {
     }
 }
 
-/// Displacements of the copies of an `array`.
-pub(super) fn copies(array: Option<&Value>, base: Placement, [low, high]: [[f64; 3]; 2]) -> Vec<[f64; 3]> {
-    let Some(array) = array else { return vec![[0.0; 3]] };
-    let size = array.get("size").and_then(vector).unwrap_or([1.0; 3]).map(|n| n.clamp(1.0, 1000.0) as usize);
+/// More bodies than this are no scene.
+const MOST_COPIES: f64 = 10_000.0;
+
+/// Displacements of the copies of an `array`; `None` if there are too many.
+pub(super) fn copies(
+    array: Option<&Value>,
+    base: Placement,
+    [low, high]: [[f64; 3]; 2],
+) -> Option<Vec<[f64; 3]>> {
+    let Some(array) = array else { return Some(vec![[0.0; 3]]) };
+    let size = array.get("size").and_then(vector).unwrap_or([1.0; 3]).map(|n| n.max(1.0));
+    if size.iter().product::<f64>() > MOST_COPIES {
+        return None;
+    }
+    let size = size.map(|n| n as usize);
     let relative = array.get("relative") == Some(&json!(true));
     let extent = [0, 1, 2].map(|k| base.scale[k] * (high[k] - low[k]));
     let offset: [f64; 3] = match array.get("offset") {
@@ -127,5 +138,5 @@ pub(super) fn copies(array: Option<&Value>, base: Placement, [low, high]: [[f64;
             }
         }
     }
-    all
+    Some(all)
 }

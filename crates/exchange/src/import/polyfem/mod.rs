@@ -193,12 +193,17 @@ fn add_geometry(
     let file = beside(&draft.folder, name);
     let (bounds, _) = extent(&file)?;
     let base = placement(&at, geometry.get("transformation"), bounds, draft);
-    for offset in copies(geometry.get("array"), base, bounds) {
+    let offsets = copies(geometry.get("array"), base, bounds).ok_or_else(|| {
+        ExchangeError::request(format!("{at}: the array has more than 10000 copies; write fewer"))
+    })?;
+    for offset in offsets {
         let placement = Placement { translation: super::placement::add(base.translation, offset), ..base };
         if obstacle {
             let mut table = json!({ "kind": "mesh", "mesh": draft.file_mesh(&file, &placement) });
             settings_of_contact(scene, &mut table);
-            moving_obstacle(&at, geometry, scene, draft);
+            if let Some(motion) = motion_of_obstacle(&at, geometry, scene, draft) {
+                table["motion"] = motion;
+            }
             draft.add("contact", table);
         } else {
             bodies.push(add_body(&at, geometry, scene, &file, &placement, bounds, draft));
@@ -207,18 +212,27 @@ fn add_geometry(
     Ok(())
 }
 
-fn moving_obstacle(at: &str, geometry: &Map<String, Value>, scene: &Map<String, Value>, draft: &mut Draft) {
-    let Some(id) = geometry.get("surface_selection").and_then(Value::as_i64) else { return };
+/// The displacement of an obstacle that moves.
+fn motion_of_obstacle(
+    at: &str,
+    geometry: &Map<String, Value>,
+    scene: &Map<String, Value>,
+    draft: &mut Draft,
+) -> Option<Value> {
+    let id = geometry.get("surface_selection").and_then(Value::as_i64)?;
     let moved = scene.get("boundary_conditions").and_then(|b| b.get("obstacle_displacements"));
-    let moves = |condition: &&Value| {
-        condition.get("id").and_then(Value::as_i64) == Some(id)
-            && as_list(condition.get("value")).iter().any(|x| x.as_f64() != Some(0.0))
-    };
-    if as_list(moved).iter().any(moves) {
+    let is = |condition: &&Value| condition.get("id").and_then(Value::as_i64) == Some(id);
+    let value = as_list(moved).into_iter().find(is)?.get("value")?;
+    if as_list(Some(value)).iter().all(|x| x.as_f64() == Some(0.0)) {
+        return None;
+    }
+    let motion = formulas(value, &["t"]);
+    if motion.is_none() {
         draft.note(format!(
-            "{at}: an obstacle that is a mesh does not move here (obstacle_displacements {id})"
+            "{at}: the motion {value} of the obstacle, which is no formula of t; it stands still"
         ));
     }
+    motion
 }
 
 fn add_body(

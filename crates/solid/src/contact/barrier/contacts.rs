@@ -10,7 +10,7 @@ use lilyan_solve::BlockMatrix;
 use lilyan_solve::newton::Curvature;
 
 /// Two features within reach of each other, with the energy w m φ(g).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct BarrierContact {
     /// Nodes of the stencil.
     pub nodes: [u32; 4],
@@ -51,9 +51,8 @@ impl BarrierContact {
 
     /// Its friction, if it has any.
     pub fn sliding(&self) -> Option<SlidingContact> {
-        let (law, turning) = self.friction?;
-        let load = self.force().max(0.0);
-        Some(SlidingContact { nodes: self.nodes, stencil: self.stencil, load, law, turning })
+        let (law, turning) = self.friction.clone()?;
+        Some(SlidingContact { nodes: self.nodes, stencil: self.stencil, load: self.force(), law, turning })
     }
 
     /// Adds the gradient, N.

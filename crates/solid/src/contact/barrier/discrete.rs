@@ -97,7 +97,11 @@ impl SurfaceBarrier {
             return;
         }
         let first = out.len();
-        let turning = owner.friction.map(|law| (law, posed[1].turning_nodes(p[1], &near)));
+        let weight = |c: &VertexCandidate| {
+            let far = |k: usize| point_triangle_distance(p[k], posed[k].corners(c.triangle));
+            owner.law.fade(far(0)) + owner.law.fade(far(2))
+        };
+        let turning = owner.friction.map(|law| (law, posed[1].turning_nodes(&near, weight)));
         let simplices = counted_simplices(owner.other, &near, owner.own);
         let closest = |simplex: SimplexId| [0, 1, 2].map(|k| posed[k].closest(p[k], simplex));
         let features = simplices.into_iter().map(|(simplex, count)| (closest(simplex), count));
@@ -119,7 +123,7 @@ impl SurfaceBarrier {
             out.push(DistanceChange::new(stages, weight, owner.law, None));
         }
         if let Some((law, turning)) = turning {
-            give_friction(&mut out[first..], law, turning);
+            give_friction(&mut out[first..], law, &turning);
         }
     }
 
@@ -146,7 +150,7 @@ impl SurfaceBarrier {
         let mollifiers = (values != [1.0; 2]).then_some((mollifiers, pair.nodes));
         let mut change = [DistanceChange::new(stages, pair.weight, pair.law, mollifiers)];
         if let Some(law) = pair.friction {
-            give_friction(&mut change, law, TurningNodes::of_edges(pair.nodes, x[1]));
+            give_friction(&mut change, law, &TurningNodes::of_edges(pair.nodes, x[1]));
         }
         let [change] = change;
         Some(change)

@@ -38,14 +38,14 @@ pub(super) struct DistanceChange {
 pub(super) type Stage = (Stencil, [u32; 4], [[V3; 2]; 4]);
 
 /// Gives friction to the changes of one owner: to the first of each feature at the midpoint, under the load of all.
-pub(super) fn give_friction(changes: &mut [DistanceChange], law: FrictionLaw, turning: TurningNodes) {
+pub(super) fn give_friction(changes: &mut [DistanceChange], law: FrictionLaw, turning: &TurningNodes) {
     for i in 0..changes.len() {
         let (before, rest) = changes.split_at_mut(i);
         let Some(change) = rest.first_mut() else { continue };
         let load = -change.slope();
         match before.iter_mut().find(|other| other.nodes == change.nodes && other.friction.is_some()) {
             Some(DistanceChange { friction: Some((_, _, sum)), .. }) => *sum += load,
-            _ => change.friction = Some((law, turning, load)),
+            _ => change.friction = Some((law, turning.clone(), load)),
         }
     }
 }
@@ -86,8 +86,8 @@ impl DistanceChange {
 
     /// Its friction, if it has any.
     pub fn sliding(&self) -> Option<SlidingContact> {
-        let (law, turning, load) = self.friction?;
-        Some(SlidingContact { nodes: self.nodes, stencil: self.middle, load: load.max(0.0), law, turning })
+        let (law, turning, load) = self.friction.clone()?;
+        Some(SlidingContact { nodes: self.nodes, stencil: self.middle, load, law, turning })
     }
 
     /// Q, N.

@@ -9,7 +9,7 @@
 use super::collision_mesh::{CollisionMesh, Simplex};
 use super::friction::TurningNodes;
 use super::search::VertexCandidate;
-use super::stencil::{Part, Stencil, closest_part, closest_part_of_edge, point_triangle_distance};
+use super::stencil::{Part, Stencil, closest_part, closest_part_of_edge};
 use crate::math::vector::V3;
 
 /// A simplex of a surface; ordered.
@@ -34,12 +34,16 @@ impl Posed<'_> {
         self.at(self.mesh.triangles[triangle as usize])
     }
 
-    /// The corners of the nearest of some triangles, which are not none; of equally near ones, of the first.
-    pub fn turning_nodes(&self, p: V3, near: &[VertexCandidate]) -> TurningNodes {
-        let far = |c: &VertexCandidate| point_triangle_distance(p, self.corners(c.triangle));
-        let nearest = near.iter().min_by(|a, b| far(a).total_cmp(&far(b))).map_or(0, |c| c.triangle);
-        let nodes = self.mesh.triangles[nearest as usize].map(|v| self.mesh.nodes[v as usize]);
-        TurningNodes::of_triangle(nodes, self.corners(nearest))
+    /// The corners of some triangles by weights.
+    pub fn turning_nodes(
+        &self,
+        near: &[VertexCandidate],
+        weight: impl Fn(&VertexCandidate) -> f64,
+    ) -> TurningNodes {
+        TurningNodes::of_triangles(near.iter().map(|c| {
+            let nodes = self.mesh.triangles[c.triangle as usize].map(|v| self.mesh.nodes[v as usize]);
+            (nodes, self.corners(c.triangle), weight(c))
+        }))
     }
 
     /// The closest feature of a simplex to a point.

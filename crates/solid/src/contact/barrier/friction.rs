@@ -10,10 +10,12 @@
 //! **Slip.** The relative velocity of the closest points is ω × d n in a rigid rotation ω of both bodies. It is no slip, and a force
 //! that opposed it would have a moment. With ω of the surface that is touched, by least squares over the nodes yⱼ about their mean,
 //!
-//!   u = P (Σ cᵢvᵢ − ω × d n),   ω = I⁻¹ Σ yⱼ × vⱼ,   I = Σ |yⱼ|² − yⱼyⱼᵀ,   P = 1 − n nᵀ,
+//!   u = P (Σ cᵢvᵢ − ω × d n),   ω = I⁻¹ Σ wⱼ yⱼ × vⱼ,   I = Σ wⱼ (|yⱼ|² − yⱼyⱼᵀ),   P = 1 − n nᵀ,
 //!
-//! so that u is 0 in rigid motion. The forces are transposed: cᵢτ on the stencil, and (I⁻¹m) × yⱼ with m = −d n × τ. They have
-//! neither resultant nor moment, and their power is τ·u. Over a step, with the chords Δ/h and all geometry at the midpoint, this
+//! so that u is 0 in rigid motion. The forces are transposed: cᵢτ on the stencil, and wⱼ (I⁻¹m) × yⱼ with m = −d n × τ. They have
+//! neither resultant nor moment, and their power is τ·u. The weights of triangles vanish at the end of their reach, and features that
+//! inclusion–exclusion subtracts subtract their friction too: both make friction continuous where a contact slides from one triangle
+//! to the next. Over a step, with the chords Δ/h and all geometry at the midpoint, this
 //! holds for finite rotations as well, as the chord of a rotation is w × x̄.
 
 use super::collision_mesh::is_fixed;
@@ -21,6 +23,7 @@ use super::scatter::{add_at, add_block};
 use super::stencil::Stencil;
 use crate::math::vector::{V3, add, cross, dot, norm, scale, sub};
 use lilyan_solve::BlockMatrix;
+use std::sync::Arc;
 
 /// μ and ε of a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,67 +64,85 @@ impl FrictionLaw {
     }
 }
 
-/// The nodes whose rotation is that of the surface that is touched, and where they are, m.
-#[derive(Clone, Copy, Debug)]
+/// The nodes whose rotation is that of the surface that is touched, with their weights.
+#[derive(Clone, Debug)]
 pub struct TurningNodes {
-    nodes: [u32; 4],
-    count: usize,
-    x: [V3; 4],
+    /// Node, yⱼ (m) and weight wⱼ.
+    arms: Arc<[(u32, V3, f64)]>,
+    /// I⁻¹ by rows, 1/m².
+    inverse: [V3; 3],
 }
 
 impl TurningNodes {
     /// The corners of a triangle.
-    pub fn of_triangle([a, b, c]: [u32; 3], [x, y, z]: [V3; 3]) -> Self {
-        Self { nodes: [a, b, c, c], count: 3, x: [x, y, z, z] }
+    pub fn of_triangle(nodes: [u32; 3], x: [V3; 3]) -> Self {
+        Self::of_triangles(std::iter::once((nodes, x, 1.0)))
+    }
+
+    /// The corners of triangles with weights, so that a contact that moves from one triangle to the next turns smoothly.
+    pub fn of_triangles(triangles: impl Iterator<Item = ([u32; 3], [V3; 3], f64)>) -> Self {
+        let mut parts: Vec<(u32, V3, f64)> = Vec::new();
+        for (nodes, x, weight) in triangles {
+            for (node, x) in nodes.into_iter().zip(x) {
+                match parts.iter_mut().find(|part| part.0 == node) {
+                    Some(part) => part.2 += weight,
+                    None => parts.push((node, x, weight)),
+                }
+            }
+        }
+        Self::new(parts)
     }
 
     /// The ends of two edges.
     pub fn of_edges(nodes: [u32; 4], [[a, b], [c, d]]: [[V3; 2]; 2]) -> Self {
-        Self { nodes, count: 4, x: [a, b, c, d] }
+        Self::new(nodes.into_iter().zip([a, b, c, d]).map(|(node, x)| (node, x, 1.0)).collect())
     }
 
-    /// The nodes and yⱼ, m.
-    fn arms(&self) -> impl Iterator<Item = (u32, V3)> + Clone + '_ {
-        let x = &self.x[..self.count];
-        let mean = scale(x.iter().fold([0.0; 3], |sum, x| add(sum, *x)), 1.0 / self.count as f64);
-        self.nodes.iter().copied().zip(x.iter().map(move |x| sub(*x, mean)))
-    }
-
-    /// I⁻¹ b.
-    fn solve(&self, b: V3) -> V3 {
+    /// Of nodes, their places (m) and weights.
+    fn new(mut parts: Vec<(u32, V3, f64)>) -> Self {
+        let most = parts.iter().fold(f64::MIN_POSITIVE, |m, part| m.max(part.2));
+        parts.iter_mut().for_each(|part| part.2 /= most);
+        let total: f64 = parts.iter().map(|part| part.2).sum();
+        let sum = parts.iter().fold([0.0; 3], |sum, (_, x, w)| add(sum, scale(*x, *w)));
+        let mean = scale(sum, 1.0 / total.max(f64::MIN_POSITIVE));
         let mut inertia = [[0.0; 3]; 3];
-        for (_, y) in self.arms() {
-            let square = dot(y, y);
+        for (_, x, w) in &mut parts {
+            *x = sub(*x, mean);
+            let (y, square) = (*x, dot(*x, *x));
             for (i, row) in inertia.iter_mut().enumerate() {
-                row[i] += square;
-                (0..3).for_each(|j| row[j] -= y[i] * y[j]);
+                row[i] += *w * square;
+                (0..3).for_each(|j| row[j] -= *w * y[i] * y[j]);
             }
         }
         let [r, s, t] = inertia;
         let columns = [cross(s, t), cross(t, r), cross(r, s)];
         let determinant = dot(r, columns[0]);
-        // Nodes on a line do not tell the rotation about it.
-        if determinant <= 0.0 {
-            return [0.0; 3];
-        }
-        // The inertia is symmetric, and so are its cofactors.
-        columns.map(|column| dot(column, b) / determinant)
+        // Nodes on a line do not tell the rotation about it. The inertia is symmetric, and so are its cofactors.
+        let over = if determinant > 0.0 { 1.0 / determinant } else { 0.0 };
+        Self { arms: parts.into(), inverse: columns.map(|column| scale(column, over)) }
+    }
+
+    /// I⁻¹ b.
+    fn solve(&self, b: V3) -> V3 {
+        self.inverse.map(|row| dot(row, b))
     }
 
     /// ω, 1/s.
     fn rotation(&self, v: impl Fn(u32) -> V3) -> V3 {
-        self.solve(self.arms().fold([0.0; 3], |sum, (node, y)| add(sum, cross(y, v(node)))))
+        let moment =
+            self.arms.iter().fold([0.0; 3], |sum, (node, y, w)| add(sum, scale(cross(*y, v(*node)), *w)));
+        self.solve(moment)
     }
 }
 
 /// A contact that may slide.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SlidingContact {
     /// Nodes of the stencil.
     pub nodes: [u32; 4],
     /// Closest points, where tangents are taken.
     pub stencil: Stencil,
-    /// Λ, N; not negative.
+    /// Λ, N; negative where it is subtracted from that of others, as the normal force is.
     pub load: f64,
     /// μ and ε.
     pub law: FrictionLaw,
@@ -152,7 +173,7 @@ impl SlidingContact {
 
     /// Adds the forces, N.
     pub fn add_force(&self, v: &[f64], f: &mut [f64]) {
-        if self.load <= 0.0 {
+        if self.load == 0.0 {
             return;
         }
         let traction = self.law.traction(self.load, self.slip(v));
@@ -160,12 +181,12 @@ impl SlidingContact {
             add_at(node, scale(traction, *c), f);
         }
         let moment = self.turning.solve(cross(traction, self.arm()));
-        for (node, y) in self.turning.arms() {
-            add_at(node, cross(moment, y), f);
+        for (node, y, w) in self.turning.arms.iter() {
+            add_at(*node, scale(cross(moment, *y), *w), f);
         }
     }
 
-    /// Adds −∂f/∂v, without the turning of the surface, which is small, N s/m.
+    /// Adds −∂f/∂v, without the turning of the surface, which is small, and without loads that are subtracted, N s/m.
     pub fn add_matrix(&self, v: &[f64], d: &mut BlockMatrix) {
         if self.load <= 0.0 {
             return;

@@ -24,6 +24,11 @@ impl BarrierLaw {
         Self { distance: self.distance.min(distance), ..self }
     }
 
+    /// What fades to 0 as smoothly as φ where the gap reaches d̂: (1 − g/d̂)³.
+    pub fn fade(self, gap: f64) -> f64 {
+        (1.0 - gap / self.distance).max(0.0).powi(3)
+    }
+
     /// φ, J/m²; +∞ where there is no gap.
     pub fn energy(self, gap: f64) -> f64 {
         let x = gap / self.distance;

@@ -20,6 +20,7 @@ pub static CARD: ContactCard = ContactCard {
     parameters: PARAMETERS,
     obstacle_parameters: PARAMETERS,
     takes_meshes: true,
+    limits_steps: true,
     create,
 };
 
@@ -124,10 +125,6 @@ impl ContactModel for Barrier {
 
     fn takes_meshes(&self) -> bool {
         true
-    }
-
-    fn takes_motion(&self) -> bool {
-        false
     }
 
     fn potential(&self, pair: ContactPair, surfaces: &ContactSurfaces<'_>) -> Arc<dyn Potential> {

@@ -81,7 +81,7 @@ impl ObstacleBarrier {
 }
 
 impl FeasibleStep for ObstacleBarrier {
-    fn max_step(&self, q: &[f64], d: &[f64]) -> f64 {
+    fn max_step(&self, _t: [f64; 2], q: &[f64], d: &[f64]) -> f64 {
         let multiple = |node: &ObstacleNode| self.max_multiple(at(q, node.node), at(d, node.node));
         self.nodes.iter().map(multiple).fold(f64::INFINITY, f64::min)
     }

@@ -75,7 +75,7 @@ pub(super) fn mean_velocity(h: f64, q0: &[f64], q1: &[f64]) -> Vec<f64> {
 
 impl FeasibleStep for SurfaceBarrier {
     /// By continuous collision detection of all pairs of vertices and triangles, and of edges, whose swept boxes meet.
-    fn max_step(&self, q: &[f64], d: &[f64]) -> f64 {
+    fn max_step(&self, _t: [f64; 2], q: &[f64], d: &[f64]) -> f64 {
         let from = self.poses(q);
         let motion: Poses = threads::par_map(self.meshes.len(), |s| self.meshes[s].motion(d));
         let swept = |s: usize| {

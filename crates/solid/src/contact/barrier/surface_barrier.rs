@@ -185,7 +185,9 @@ impl SurfaceBarrier {
         if near.is_empty() {
             return;
         }
-        let friction = owner.friction.map(|law| (law, posed.turning_nodes(p, &near)));
+        let weight =
+            |c: &VertexCandidate| owner.law.fade(point_triangle_distance(p, posed.corners(c.triangle)));
+        let friction = owner.friction.map(|law| (law, posed.turning_nodes(&near, weight)));
         let simplices = counted_simplices(owner.other, &near, owner.own);
         let features = simplices.into_iter().map(|(simplex, count)| (posed.closest(p, simplex), count));
         for (feature, count) in merged(features.collect()) {
@@ -197,7 +199,7 @@ impl SurfaceBarrier {
                     weight: f64::from(count) * owner.weight,
                     law: owner.law,
                     mollifier: None,
-                    friction,
+                    friction: friction.clone(),
                 });
             }
         }
