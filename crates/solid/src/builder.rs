@@ -462,7 +462,12 @@ impl ModelBuilder {
         let all = obstacles.into_iter().chain(others);
         let still = all.map(|(pair, model)| model.potential(*pair, &surfaces));
         let moving = self.moving.iter().map(|(obstacle, motion, model)| {
-            let nodes = points().into_iter().map(|(node, _)| node).collect();
+            // A barrier keeps off all nodes of quadratic faces, not their points alone.
+            let of_body = |body| match lattice.of(body) {
+                Some(quadratic) => quadratic.surface.nodes().to_vec(),
+                None => self.points(body).into_iter().map(|(node, _)| node).collect::<Vec<u32>>(),
+            };
+            let nodes = (0..self.bodies.len()).flat_map(of_body).collect();
             let contact = model.potential(*obstacle, &surfaces);
             Arc::new(MovingObstacle::new(contact, motion.clone(), nodes)) as Arc<dyn Potential>
         });

@@ -245,8 +245,8 @@ pub fn check(scene: &Scene, built: &Built, count: usize) -> Checked {
 /// What there is to say of a body of tets; `guess`: the error of its mesh is not measured.
 fn solid(body: &BuiltBody, guess: bool, warnings: &mut Vec<String>) -> (String, BodyReport) {
     let quality = body.mesh().quality();
-    let [low, high] = quality.bounds;
-    let size: [f64; 3] = std::array::from_fn(|k| high[k] - low[k]);
+    let size: [f64; 3] = std::array::from_fn(|k| quality.bounds[1][k] - quality.bounds[0][k]);
+    let volume = body.nodes().curved().map_or(quality.volume, |curved| curved.volumes.iter().sum());
     let line = format!(
         "body {}: {} vertices, {} tets, {} × {} × {} m, {} m³, dihedral angles {:.1}° to {:.1}°, {} piece{}",
         body.name,
@@ -255,7 +255,7 @@ fn solid(body: &BuiltBody, guess: bool, warnings: &mut Vec<String>) -> (String, 
         short(size[0]),
         short(size[1]),
         short(size[2]),
-        short(quality.volume),
+        short(volume),
         quality.min_dihedral,
         quality.max_dihedral,
         quality.components,
@@ -275,7 +275,7 @@ fn solid(body: &BuiltBody, guess: bool, warnings: &mut Vec<String>) -> (String, 
         name: body.name.clone(),
         vertices: body.nodes().len(),
         elements: quality.tets,
-        volume: quality.volume,
+        volume,
         size,
         min_dihedral_degrees: quality.min_dihedral,
         max_dihedral_degrees: quality.max_dihedral,

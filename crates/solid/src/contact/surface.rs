@@ -116,6 +116,11 @@ impl ContactSurface {
         }
     }
 
+    /// Global node of each vertex.
+    pub(crate) fn nodes(&self) -> &[u32] {
+        &self.nodes
+    }
+
     /// Triangles, in global node numbers, outward.
     pub fn triangles(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
         let global = |t: &[u32; 3]| t.map(|v| self.nodes[v as usize]);
