@@ -158,6 +158,18 @@ def adaption():
     check("K10 Fig. 3.10 (b), first order: stopped, since it makes energy", f"exit {exploded.code}", "2", exploded.code == 2)
 
 
+def own_rule():
+    """K10 3.3.6: "decreasing time steps when the object is in a given region of space": shorter the lower the pendulum is."""
+    short = run("k10-fig-3-8-rules", integrator=method("adaptive-reversible", formula="1.5 + 0.4*y"), time__step=0.02)
+    lengths, e = short.energy["step_size"][1:], total(short)
+    # A line without a step, since the last one went past it, has time.step.
+    lengths = lengths[lengths > 0.0201]
+    # The mass goes from y = 0.8 down to −1.
+    check("K10 3.3.6, steps by a formula: shortest, of 1.1 of time.step", lengths.min() / 0.022 - 1, 0.01)
+    check("K10 3.3.6, steps by a formula: longest, of 1.82 of time.step", lengths.max() / 0.0364 - 1, 0.01)
+    check("K10 3.3.6, steps by a formula: energy drift, of the depth of the swing", (e[-50:].mean() - e[:50].mean()) / (1.8 * 9.81), 1e-3)
+
+
 def slice_between_rods():
     """K10 Fig. 4.2: rods in a row, ΔL = (F/A) Σ L/E."""
     theory = 1000 * (0.95 / 1e7 + 0.05 / 1e4)
@@ -292,6 +304,25 @@ def condition():
     for e, c in zip(("1e4", "1e6", "1e8") if common.LONG else ("1e4", "1e7"), grows):
         figure(f"C19 Fig. 2.1, cow, E = {e} Pa: condition for backward Euler", c)
     check("C19 Fig. 2.1: grows with the stiffness", f"{grows[-1] / grows[0]:.3g}", "≥ 100", grows[-1] >= 100 * grows[0])
+
+
+def deformed_modes():
+    """Cuboids twisted by 270°: many negative eigenvalues close together."""
+    mesh = common.public_mesh("gauss/brick_surf_5.node")
+    if mesh is None:
+        common.skip("modes of a twisted cuboid", "the public meshes are not here")
+        return
+    linalg = common.need("scipy.sparse.linalg")
+    for model in ("neo-hookean", "arap"):
+        twisted = common.one_body(mesh, {"model": model, "E": 1e5, "nu": 0.45, "rho": 1000}, step=0.01,
+                                  integrator="backward-euler", initial={"twist": {"axis": [1, 0, 0], "degrees": 270}})
+        frame = common.run(twisted).frame_paths()[0]
+        found = common.modes(twisted, 10, matrices=True, at=frame)
+        # SciPy looks for those nearest to a number below all of them.
+        below = 1.5 * found.eigenvalues[0]
+        other = np.sort(linalg.eigsh(found.K.tocsc(), 10, found.M.tocsc(), sigma=below, which="LM")[0])
+        check(f"C19 Fig. 3.4, {model} cuboid twisted by 270°: ten lowest of K, of SciPy's",
+              common.off(found.eigenvalues, other), 1e-8)
 
 
 def iterations():
@@ -477,9 +508,9 @@ def xu():
     check("X, fixed vertices: energy off, of what is in play", np.ptp(e) / hung.summary["energy"]["in_play"], 0.02)
 
 
-SHORT = [pendulum, rod, ball, adaption, slice_between_rods, harmonic, cube, iterations, stiffening, material_stiffness, scalar, xu,
+SHORT = [pendulum, rod, ball, adaption, own_rule, slice_between_rods, harmonic, cube, iterations, stiffening, material_stiffness, scalar, xu,
          condition]
-LONG = [newmark, coarse_bodies, families, softer_cube, beams, swing, discontinuous, fits, rope, cloth, bars, cylinder, strip, siere_scenes]
+LONG = [deformed_modes, newmark, coarse_bodies, families, softer_cube, beams, swing, discontinuous, fits, rope, cloth, bars, cylinder, strip, siere_scenes]
 
 
 def main():

@@ -21,8 +21,8 @@ use crate::eigen::lanczos::{BLOCK, Basis, Pencil};
 use crate::matrix::block::BlockMatrix;
 use crate::matrix::sparse_rows::SparseRows;
 
-/// How often the shift of an indefinite K is improved.
-const MOST_SHIFTS: usize = 6;
+/// Bisections for the shift of an indefinite K.
+const BISECTIONS: usize = 9;
 
 /// The lowest modes of K u = λ M u, ascending.
 #[derive(Debug, Clone)]
@@ -117,26 +117,24 @@ pub fn constrained_modes(
             return Err(EigenError::NotPositiveDefinite { dof: error.dof });
         }
     }
+    let first = shift;
     let mut basis = Basis::new(&mut pencil);
-    for _ in 0..if definite { 1 } else { MOST_SHIFTS } {
-        for _ in 0..1 + count.div_ceil(BLOCK) {
-            basis.grow(&mut pencil);
-        }
-        let shift = pencil.shift;
-        let better = basis.ritz().map_or_else(Vec::new, |ritz| match definite {
-            true => better_shift(&ritz.theta, shift, count, highest).into_iter().collect(),
-            false => closer_shifts(&ritz.theta, shift, count),
-        });
-        if better.is_empty() {
-            break;
-        }
-        let moved = better.iter().any(|better| pencil.factor(*better).is_ok());
-        if !moved {
+    for _ in 0..1 + count.div_ceil(BLOCK) {
+        basis.grow(&mut pencil);
+    }
+    if let Some(ritz) = basis.ritz() {
+        shift = match definite {
+            true => {
+                let better = better_shift(&ritz.theta, shift, count, highest);
+                better.filter(|better| pencil.factor(*better).is_ok()).unwrap_or(shift)
+            }
+            false => closest_shift(&mut pencil, &ritz.theta, shift),
+        };
+        if pencil.shift != shift {
             pencil.factor(shift).map_err(|error| EigenError::NotPositiveDefinite { dof: error.dof })?;
         }
-        basis = Basis::new(&mut pencil);
-        if !moved {
-            break;
+        if shift != first {
+            basis = Basis::new(&mut pencil);
         }
     }
     lanczos(&mut pencil, basis, free, count, tolerance)
@@ -155,17 +153,21 @@ fn better_shift(theta: &[f64], shift: f64, count: usize, highest: f64) -> Option
     ((last + shift) * theta[0] > 1e4).then_some((0.1 * last).min(1e-2 * highest))
 }
 
-/// Better shifts of an indefinite K, to be tried in turn: one above −λ_min, as the first Ritz values estimate it, by a share of the
-/// distance between the wanted eigenvalues.
+/// A shift close above −λ_min of an indefinite K, by bisection between `shift`, at which K + σM is definite, and −λ_min as the first
+/// Ritz values estimate it from above.
 ///
 /// A strongly deformed body has many negative eigenvalues close together. A shift far above −λ_min would make all θ nearly the same.
-fn closer_shifts(theta: &[f64], shift: f64, count: usize) -> Vec<f64> {
-    let lowest = 1.0 / theta[0] - shift;
-    let highest = theta.get(count - 1).map_or(lowest, |theta| 1.0 / theta - shift);
-    let spread = (highest - lowest).max(1e-3 * shift);
-    // Ritz values lie above the eigenvalues, so that the smallest share may not be enough.
-    let above = [0.1, 0.4, 1.6, 6.4, 25.6].map(|share| share * spread);
-    above.into_iter().filter(|above| 2.0 * above < shift + lowest).map(|above| above - lowest).collect()
+fn closest_shift(pencil: &mut Pencil, theta: &[f64], shift: f64) -> f64 {
+    let (mut below, mut above) = (shift - 1.0 / theta[0], shift);
+    for _ in 0..BISECTIONS {
+        let middle = 0.5 * (below + above);
+        if pencil.factor(middle).is_ok() {
+            above = middle;
+        } else {
+            below = middle;
+        }
+    }
+    above
 }
 
 /// Grows a basis until the `count` lowest modes have converged.
