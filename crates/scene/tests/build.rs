@@ -238,7 +238,7 @@ fn a_point_on_the_monopole_is_refused() {
 fn what_cannot_be_built_is_refused_with_place_and_remedy() {
     let folder = folder("build-refused");
     let cases: &[(&[&str], &[&str])] = &[
-        (&["body.mesh.box.cells=[1000, 1000, 1000]"], &["scene.toml:7: body.bar.mesh", "use fewer cells"]),
+        (&["body.mesh.box.cells=[1000, 1000, 1000]"], &["scene.toml:7: body.bar.mesh", "would fit"]),
         (&["body.mesh={ file = \"no.mesh\" }"], &["no.mesh", "check its name"]),
         (
             &["body.mesh={ rope = { from = [0, 0, 0], to = [1, 0, 0], segments = 4, radius = 0.1 } }"],
