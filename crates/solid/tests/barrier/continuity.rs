@@ -52,9 +52,12 @@ fn moved(model: &Model, q: &[f64], side: [f64; 2], angle: f64) -> Vec<f64> {
     q.chunks_exact(3).enumerate().flat_map(place).collect()
 }
 
+/// Looks at a model, positions, the positions along a path from them, and a name.
+type PathCheck<'a> = &'a dyn Fn(&Model, &[f64], &dyn Fn(f64) -> Vec<f64>, &str);
+
 /// Boxes that lie flat on each other, and boxes with uneven surfaces; paths across edges, and through the direction in which edges are
 /// parallel.
-fn each_path(check: &dyn Fn(&Model, &[f64], &dyn Fn(f64) -> Vec<f64>, &str)) {
+fn each_path(check: PathCheck<'_>) {
     let model = rough_boxes(ContactPair::Bodies(None), DISTANCE, Some(LAW));
     let mut random = Random(5);
     for uneven in [0.0, 0.02] {
