@@ -7,7 +7,7 @@ import sys
 
 import common
 import numpy as np
-from documents import method, run
+from paper_scenes import method, run
 
 COLOURS = ["#2ca02c", "#d62728", "#1f77b4", "#ff9f1c", "#222222"]
 WIDTH, HEIGHT, LEFT, TOP, GAP, COLUMNS = 250, 150, 58, 40, 72, 3
