@@ -240,7 +240,8 @@ def test_an_obstacle_comes_and_goes():
 
 def test_an_obstacle_is_moved():
     V, T = box((1, 1, 1), (2, 2, 2))
-    plane = {"kind": "plane", "point": [0, 0, 0], "normal": [0, 1, 0]}
+    # A barrier would refuse a plane that is moved through the body.
+    plane = {"kind": "plane", "model": "penalty", "point": [0, 0, 0], "normal": [0, 1, 0]}
     sim = lilyan.Simulation(V + [0, 0.01, 0], T, RUBBER, step=0.005, contacts=[plane])
     for k in range(40):
         sim.change({"contact.0.point": [0, 0.002 * k, 0]})
@@ -250,9 +251,10 @@ def test_an_obstacle_is_moved():
     assert sim.scene["contact"][0]["point"] == [0, 0.078, 0]
 
 
-def test_contact_forces_carry_the_weight():
+@pytest.mark.parametrize("model, gap", [("penalty", 0), ("barrier", 1e-3)])
+def test_contact_forces_carry_the_weight(model, gap):
     V, T = box((1, 1, 1), (2, 2, 2))
-    plane = {"kind": "plane", "point": [0, 0, 0], "normal": [0, 1, 0]}
+    plane = {"kind": "plane", "model": model, "point": [0, -gap, 0], "normal": [0, 1, 0]}
     sim = lilyan.Simulation(
         V, T, RUBBER, gravity=(0, -9.81, 0), step=0.01, integrator="backward-euler", contacts=[plane], damping={"model": "viscous", "time": 0.1}
     )

@@ -3,7 +3,6 @@
 import dataclasses
 import importlib.util
 import inspect
-import pathlib
 import pickle
 import subprocess
 import sys
@@ -146,17 +145,17 @@ def test_every_public_thing_has_a_docstring():
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
 class TestTypes:
     # stubtest knows --ignore-disjoint-bases from mypy 1.18 on.
-    FOLDER = pathlib.Path(lilyan.__file__).parent
 
-    def run(self, *command):
-        return subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, cwd=self.FOLDER.parent)
+    def run(self, folder, *command):
+        # Beside the package lie modules that mypy takes for the user's own.
+        return subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, cwd=folder)
 
-    def test_the_package_has_the_types_that_it_says(self):
-        found = self.run("mypy", "--ignore-missing-imports", str(self.FOLDER))
+    def test_the_package_has_the_types_that_it_says(self, tmp_path):
+        found = self.run(tmp_path, "mypy", "--ignore-missing-imports", "-p", "lilyan")
         assert found.returncode == 0, found.stdout
 
     def test_the_stub_fits_the_extension(self, tmp_path):
         settings = tmp_path / "mypy.ini"
         settings.write_text("[mypy]\nignore_missing_imports = True\n")
-        found = self.run("mypy.stubtest", "lilyan._lilyan", "--ignore-positional-only", "--ignore-disjoint-bases", "--mypy-config-file", str(settings))
+        found = self.run(tmp_path, "mypy.stubtest", "lilyan._lilyan", "--ignore-positional-only", "--ignore-disjoint-bases", "--mypy-config-file", str(settings))
         assert found.returncode == 0, found.stdout
