@@ -31,6 +31,7 @@ mesh = { rope = { from = [0, 2, 0], to = [1, 2, 0], segments = 8, radius = 0.01 
 material = { model = "springs", E = 1e5, rho = 1000 }
 [[contact]]
 kind = "plane"
+model = "penalty"          # the rope starts on it
 point = [0, 0, 0]
 normal = [0, 0, 1]
 """
