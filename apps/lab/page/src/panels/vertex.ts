@@ -20,6 +20,8 @@ export class VertexPanel implements Control {
     /** How long a vertex takes to the place that is typed, s. */
     private seconds = 0.5;
     private written = 0;
+    /** The update that is due, if there is one. */
+    private later = 0;
 
     constructor(private readonly lab: Lab) {
         const row = (test: string, label: string, unit: string, title: string, get: (vertex: Watched) => Vec3, set: (vertex: number, value: Vec3) => Request) => triple({
@@ -44,7 +46,10 @@ export class VertexPanel implements Control {
         this.content.append(this.facts, ...this.rows.map(({ element }) => element), h("div", { class: "chips" }, hold, this.free, leave));
         this.element = section("panel-vertex", "Vertex", false, this.hint, this.content);
         lab.on("frame", () => {
-            if (performance.now() - this.written > PACE) this.update();
+            const wait = PACE - (performance.now() - this.written);
+            if (wait <= 0) this.update();
+            // While the simulation pauses, no later frame would bring what this one has.
+            else if (!this.later) this.later = window.setTimeout(() => this.update(), wait);
         });
     }
 
@@ -75,6 +80,8 @@ export class VertexPanel implements Control {
 
     update(): void {
         this.written = performance.now();
+        window.clearTimeout(this.later);
+        this.later = 0;
         const { vertex } = this;
         this.hint.hidden = vertex !== null;
         this.content.hidden = vertex === null;
